@@ -27,7 +27,7 @@ part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/kuzma/tests/agreemen
 part 'fuzzing' make --no-print-directory fuzz-native FUZZ_SECONDS=120
 part 'fuzzing of what the lab reads' fuzz/run.sh "$target"
 part '100 GB through pipes' make --no-print-directory soak-pipe
-part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration_figures
+part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration
 part 'every deed after every fault' env EVERY_DEED=1 make --no-print-directory test-lab TESTS=faults::what_
 part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab TESTS=fio_examples::
 part 'storage' make --no-print-directory bench-storage

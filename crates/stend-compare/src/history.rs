@@ -448,7 +448,7 @@ pub fn of<E>(chosen: &Chosen, load: impl Fn(&str, usize) -> Result<Record, E>) -
             run: record.run.id.clone(),
             started_at: record.run.started_at,
             median,
-            interval: stend_stats::median_interval_of_sessions(&sessions, &stend_stats::RatioOptions::default()),
+            interval: stend_stats::median_interval_of_sessions(&sessions),
             spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
             valid: values.len() as u32,
         });

@@ -1,12 +1,10 @@
-//! From runs and references to the table: matching, medians, intervals, verdicts; a machine's noise and its history. Pure; nothing is read or
+//! From runs and references to the table: matching, medians, intervals, verdicts; and a machine's history. Pure; nothing is read or
 //! shown here.
 
 pub mod curves;
 mod differing;
-pub mod evidence;
 pub mod filter;
 pub mod history;
-pub mod noise;
 pub mod notes;
 pub mod pivot;
 pub mod pool;
@@ -23,46 +21,45 @@ use std::collections::{BTreeMap, BTreeSet};
 use stend_model::cause::Why;
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
-use stend_model::reference::{Grade, Reference};
+use stend_model::reference::Reference;
 use stend_model::run::{Outcome, Repeat, Session};
 use stend_model::suite::Scenario;
 
-use crate::noise::{Floor, Floors};
 pub use differing::differences;
-use evidence::{Evidence, FloorSource};
 use filter::Filter;
 pub use notes::differences_of_builds;
+use sides::Designed;
 use stend_model::record::Record;
 use stend_model::steady::never_steady;
-use table::{AgainstBase, Cell, Column, ColumnOrigin, Lack, Measured, Note, OfCeiling, Published, Row, Table};
+use table::{AgainstBase, Cell, Column, ColumnOrigin, Grade, Lack, Measured, Note, OfCeiling, Published, Row, Table};
 
-/// To advise more repeats than this would be no advice.
-const MOST_REPEATS_ADVISED: u32 = 1000;
+/// To advise more repeats, pairs or sessions than this would be no advice.
+const MOST_ADVISED: usize = 1000;
 
-/// The comparison of all figures, where no machine's noise is known.
+/// The comparison of all figures.
 pub fn compare(records: &[&Record], references: &[Reference]) -> Table {
-    compare_what(records, references, &Floors::default(), &Filter::default())
+    compare_what(records, references, &Filter::default())
 }
 
-/// Sets one run, or several, beside the published machines that have such figures. The first run is the base. δ is at least what the
-/// machines are known to differ from themselves, and only the figures that the filter takes are compared: the correction for many comparisons is over these. How restless the machine was is told by all that was measured.
+/// Sets one run, or several, beside the published machines that have such figures. The first run is the base. Only the figures that the filter
+/// takes are compared, and the correction for many comparisons is over these: over the main metrics of all scenarios, and over each other metric
+/// by itself.
 ///
 /// # Panics
 /// If `records` is empty.
-pub fn compare_what(records: &[&Record], references: &[Reference], floors: &Floors, filter: &Filter) -> Table {
+pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filter) -> Table {
     let base = records[0];
     let mut notes = notes::on_runs(records);
     if *filter != Filter::default() {
         notes.push(Note::Filtered { filter: filter.to_string() });
     }
+    let designs: Vec<_> = records.iter().map(|record| Designed::of(base, record)).collect();
     let mut rows = Vec::new();
-    let mut taken = Vec::new();
     let mut pending = Vec::new();
-    let mut noise = Vec::new();
-    let mut assumed = notes::Assumed::default();
     let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
     for scenario in base.run.suite.scenarios.iter().filter(|scenario| !scenario.is_precondition()) {
-        for (place, metric) in scenario.metrics.iter().enumerate() {
+        for (place, metric) in scenario.metrics.iter().enumerate().filter(|(_, metric)| filter.takes(scenario, metric))
+        {
             let mut cells: Vec<_> = records.iter().map(|record| own_cell(record, &scenario.name, metric)).collect();
             for (column, record) in records.iter().enumerate().skip(1) {
                 let Some(other) = scenario_of(record, &scenario.name) else { continue };
@@ -73,22 +70,12 @@ pub fn compare_what(records: &[&Record], references: &[Reference], floors: &Floo
                     && (other.work() == scenario.work() || sides::are_of_one_run(base, record))
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
                 if judged {
-                    let floor = floors.get([&base.run.machine, &record.run.machine], scenario, metric);
-                    if filter.takes(scenario, metric) {
-                        let is_known =
-                            |record: &Record| floors.of_machine(&record.run.machine, scenario, metric).is_some();
-                        assumed.judged(0, is_known(base));
-                        assumed.judged(column, is_known(record));
-                    }
-                    let cell = judgement_cell(base, record, scenario, metric, floor);
-                    noise.extend(floor.filter(|floor| floor.share >= cell.delta && filter.takes(scenario, metric)));
-                    let floor_source = FloorSource::of(cell.delta, metric.floor.map(|floor| floor.0), floor);
-                    pending.push(Pending { row: rows.len(), column, cell, floor_source });
+                    let cell = judgement_cell(&designs[column], base, record, &scenario.name, metric);
+                    pending.push(Pending { row: rows.len(), column, cell });
                 }
             }
             let beside = cells.first().filter(|_| base.emulator().is_none());
             cells.extend(published_cells(references, scenario, metric, beside));
-            taken.push(filter.takes(scenario, metric));
             rows.push(Row {
                 scenario: scenario.name.clone(),
                 family: scenario.family.clone(),
@@ -101,14 +88,12 @@ pub fn compare_what(records: &[&Record], references: &[Reference], floors: &Floo
             });
         }
     }
-    let judged = pending.iter().filter(|pending| taken[pending.row]).count();
-    notes.extend(judge(&mut rows, &taken, pending, records));
-    notes.extend(notes::on_noise(noise, judged));
-    notes.extend(assumed.note(records));
-    let mut taken = taken.into_iter();
-    rows.retain(|_| taken.next().unwrap_or(true));
+    judge(&mut rows, pending);
+    notes.extend(note_on_ratios(&rows, records));
     let titles = Titles::of(records);
-    let mut columns: Vec<_> = records.iter().map(|record| own_column(base, record, titles)).collect();
+    let mut columns: Vec<_> =
+        records.iter().zip(&designs).map(|(record, design)| own_column(base, record, design, titles)).collect();
+    columns[0].grade = None;
     columns.extend(published_columns(references));
     drop_empty_columns(&mut columns, &mut rows, records.len());
     Table {
@@ -132,93 +117,35 @@ struct Pending {
     row: usize,
     column: usize,
     cell: stend_stats::Cell,
-    floor_source: FloorSource,
 }
 
-/// Judges all cells of the table at once, because the correction for many comparisons needs them all. Gives notes on what decided.
-fn judge(rows: &mut [Row], taken: &[bool], pending: Vec<Pending>, records: &[&Record]) -> Vec<Note> {
-    let results = results(taken, &pending);
-    let mut notes = notes_on_drift(rows, &pending, &results);
-    notes.extend(note_on_neighbours(&pending));
-    notes.extend(note_on_ratios(rows, &pending, &results, records));
-    for (Pending { row, column, cell, floor_source }, result) in pending.into_iter().zip(results) {
-        let Some(result) = result else { continue };
-        // Of such values the median may have a ratio, but not each of them.
-        let not_positive = result.reason == stend_stats::Reason::NotPositive;
-        let ratio = result.ratio.filter(|_| !not_positive);
-        if let (Cell::Measured(measured), true) = (&mut rows[row].cells[column], ratio.is_some() || not_positive) {
-            measured.against_base = Some(AgainstBase {
-                ratio,
-                interval: result.interval.map(|interval| (interval.low, interval.high)),
-                q: result.q,
-                floor: cell.delta,
-                drift: result.drift,
-                verdict: result.verdict,
-                reason: result.reason,
-                evidence: Box::new(Evidence::of(&cell, &result, floor_source)),
-                repeats_needed: result
-                    .needed
-                    .and_then(|needed| u32::try_from(needed).ok())
-                    .filter(|needed| *needed <= MOST_REPEATS_ADVISED),
-            });
+/// Judges the main metrics of the table at once, because the correction for many comparisons needs them all, and each other metric by itself.
+fn judge(rows: &mut [Row], pending: Vec<Pending>) {
+    let mut families: BTreeMap<Option<String>, Vec<Pending>> = BTreeMap::new();
+    for one in pending {
+        let row = &rows[one.row];
+        families.entry((!row.main).then(|| row.metric.clone())).or_default().push(one);
+    }
+    for family in families.into_values() {
+        let cells: Vec<_> = family.iter().map(|pending| pending.cell.clone()).collect();
+        for (Pending { row, column, cell }, result) in family.into_iter().zip(stend_stats::compare(&cells)) {
+            if let Cell::Measured(measured) = &mut rows[row].cells[column] {
+                measured.against_base = Some(AgainstBase::of(&cell, result));
+            }
         }
     }
-    notes
-}
-
-/// What is known of each cell that is taken: how restless the machine was, all of them tell.
-fn results(taken: &[bool], pending: &[Pending]) -> Vec<Option<stend_stats::CellResult>> {
-    let is_taken = |pending: &&Pending| taken[pending.row];
-    let all: Vec<_> = pending.iter().map(|pending| pending.cell.clone()).collect();
-    let cells: Vec<_> = pending.iter().filter(is_taken).map(|pending| pending.cell.clone()).collect();
-    let mut judged = stend_stats::compare_runs_among(&cells, &all).into_iter();
-    pending.iter().map(|pending| is_taken(&pending).then(|| judged.next()).flatten()).collect()
-}
-
-fn notes_on_drift(rows: &[Row], pending: &[Pending], results: &[Option<stend_stats::CellResult>]) -> Vec<Note> {
-    let within: Vec<_> = pending
-        .iter()
-        .zip(results)
-        .filter_map(|(pending, result)| Some((&rows[pending.row], (*result)?)))
-        .filter(|(_, result)| result.reason == stend_stats::Reason::WithinDrift)
-        .collect();
-    let (resembling, drifting): (Vec<_>, Vec<_>) = within.into_iter().partition(|(_, result)| result.resembling);
-    let main = |of: &[(&Row, stend_stats::CellResult)]| of.iter().filter(|(row, _)| row.main).count();
-    let mut notes = Vec::new();
-    if let Some(least) = drifting.iter().filter_map(|(_, result)| result.drift).reduce(f64::min) {
-        notes.push(Note::WithinDrift { differences: drifting.len(), main: main(&drifting), least });
-    }
-    if !resembling.is_empty() {
-        notes.push(Note::Resembling { differences: resembling.len(), main: main(&resembling) });
-    }
-    notes
-}
-
-/// Pairs are left out: what hits neighbours alike is in both halves of a pair.
-fn note_on_neighbours(pending: &[Pending]) -> Option<Note> {
-    // There ten repeats a side are worth some four, and an interval is twice as wide.
-    const MUCH: f64 = 0.5;
-    // In standard deviations above shuffled repeats: few repeats resemble each other by chance.
-    const SURE: f64 = 3.0;
-    let runs = pending.iter().filter(|pending| !pending.cell.paired);
-    let sessions = runs.flat_map(|pending| pending.cell.a_sessions.iter().chain(&pending.cell.b_sessions));
-    let found = stend_stats::serial_correlation(sessions.map(Vec::as_slice))?;
-    (found.z > SURE && found.correlation >= MUCH).then_some(Note::HangTogether { correlation: found.correlation })
 }
 
 /// Figures without a ratio, a note for each run.
-fn note_on_ratios(
-    rows: &[Row],
-    pending: &[Pending],
-    results: &[Option<stend_stats::CellResult>],
-    records: &[&Record],
-) -> Vec<Note> {
+fn note_on_ratios(rows: &[Row], records: &[&Record]) -> Vec<Note> {
     let mut figures: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    for (Pending { row, column, .. }, result) in pending.iter().zip(results) {
-        if result.as_ref().is_some_and(|result| result.reason == stend_stats::Reason::NotPositive) {
-            let row = &rows[*row];
-            let name = if row.main { row.scenario.clone() } else { format!("{} · {}", row.scenario, row.metric) };
-            figures.entry(*column).or_default().push(name);
+    for row in rows {
+        for (column, cell) in row.cells.iter().enumerate() {
+            let Cell::Measured(Measured { against_base: Some(against), .. }) = cell else { continue };
+            if against.reason == stend_stats::Reason::NotPositive {
+                let name = if row.main { row.scenario.clone() } else { format!("{} · {}", row.scenario, row.metric) };
+                figures.entry(column).or_default().push(name);
+            }
         }
     }
     let id = |column: usize| records[column].run.id.clone();
@@ -226,28 +153,19 @@ fn note_on_ratios(
 }
 
 fn judgement_cell(
+    designed: &Designed,
     base: &Record,
     other: &Record,
-    scenario: &Scenario,
+    scenario: &str,
     metric: &Metric,
-    noise: Option<&Floor>,
 ) -> stend_stats::Cell {
-    let own_floor = metric.floor.map(|floor| floor.0);
-    let paired = sides::are_of_one_run(base, other);
-    let [b_sessions, a_sessions] = if paired {
-        sides::values_in_pairs(base, other, &scenario.name, metric)
-    } else {
-        [base, other].map(|record| values_by_session(record, &scenario.name, metric))
-    };
+    let [b_sessions, a_sessions] = designed.values(base, other, scenario, metric);
     stend_stats::Cell {
         a_sessions,
         b_sessions,
-        direction: match metric.better {
-            Better::Higher => stend_stats::Direction::HigherIsBetter,
-            Better::Lower => stend_stats::Direction::LowerIsBetter,
-        },
-        delta: stend_stats::noise_floor(noise.map(|floor| floor.share), own_floor).unwrap_or(stend_stats::LEAST_FLOOR),
-        paired,
+        design: designed.design(),
+        direction: standing::direction(metric.better),
+        delta: metric.floor.map_or(stend_stats::DEFAULT_FLOOR, |floor| floor.0),
     }
 }
 
@@ -262,13 +180,18 @@ fn repeats_of<'a>(record: &'a Record, name: &str) -> impl Iterator<Item = &'a Re
 
 /// The values that count, session by session; sessions without any are left out.
 pub fn values_by_session(record: &Record, scenario: &str, metric: &Metric) -> Vec<Vec<f64>> {
+    values_of_sessions(record, scenario, metric).into_values().collect()
+}
+
+/// The values that count, by the session's number.
+fn values_of_sessions(record: &Record, scenario: &str, metric: &Metric) -> BTreeMap<u32, Vec<f64>> {
     let mut sessions: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for repeat in repeats_of(record, scenario).filter(|repeat| repeat.counts()) {
         if let Some(value) = repeat.value(metric) {
             sessions.entry(repeat.session).or_default().push(value);
         }
     }
-    sessions.into_values().collect()
+    sessions
 }
 
 /// What a repeat says of why it lacks something that a metric is computed from.
@@ -305,7 +228,7 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
     let outliers = stend_stats::tukey_marks(&values).iter().filter(|mark| **mark != stend_stats::Mark::None).count();
     Cell::Measured(Measured {
         median,
-        interval: stend_stats::median_interval_of_sessions(&sessions, &stend_stats::RatioOptions::default()),
+        interval: stend_stats::median_interval_of_sessions(&sessions),
         minimum: values.iter().copied().fold(f64::INFINITY, f64::min),
         maximum: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         spread: stend_stats::coefficient_of_variation(&values).filter(|_| values.len() > 1),
@@ -375,7 +298,7 @@ impl Titles {
     }
 }
 
-fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
+fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Titles) -> Column {
     let (sessions, boots) = sessions_and_boots(record);
     Column {
         title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
@@ -386,7 +309,7 @@ fn own_column(base: &Record, record: &Record, titles: Titles) -> Column {
             record.run.machine.name.clone()
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
-        grade: if boots >= 2 { Grade::A } else { Grade::B },
+        grade: Some(designed.design().into()),
         differences: differences(base, record),
         emulator: record.emulator().map(str::to_owned),
     }
@@ -412,7 +335,7 @@ fn published_columns(references: &[Reference]) -> Vec<Column> {
             description: machine.description.clone(),
             source: format!("{}, {}", reference.title, reference.source),
         },
-        grade: reference.grade,
+        grade: Some(Grade::Published),
         differences: Vec::new(),
         emulator: None,
     };

@@ -14,7 +14,6 @@ use super::filter::Filter;
 use super::scenario_of;
 use super::sides::are_of_one_run;
 use super::table::{LeftOut, Loss, Note};
-use crate::noise::Floor;
 use stend_model::record::Record;
 use stend_model::steady::never_steady;
 
@@ -61,41 +60,6 @@ pub(super) fn on_runs(records: &[&Record]) -> Vec<Note> {
     notes
 }
 
-/// Where floors come from that were found by measuring the machine against itself, of so many: a note for each measurement.
-pub(super) fn on_noise(floors: Vec<&Floor>, of: usize) -> Vec<Note> {
-    let mut by_run: BTreeMap<&str, Vec<&Floor>> = BTreeMap::new();
-    for floor in floors {
-        by_run.entry(&floor.run).or_default().push(floor);
-    }
-    let note = |(run, floors): (&str, Vec<&Floor>)| Note::OwnNoise {
-        run: run.to_owned(),
-        measured_at: floors[0].measured_at,
-        floors: floors.len(),
-        of,
-        most: floors.iter().map(|floor| floor.share).fold(0.0, f64::max),
-    };
-    by_run.into_iter().map(note).collect()
-}
-
-/// The runs of which figures are judged, by their places, and whether the noise of any of these figures was measured on their machines.
-#[derive(Default)]
-pub(super) struct Assumed(BTreeMap<usize, bool>);
-
-impl Assumed {
-    /// A figure of this run is judged.
-    pub(super) fn judged(&mut self, run: usize, is_known: bool) {
-        *self.0.entry(run).or_default() |= is_known;
-    }
-
-    /// For the machines of whose noise nothing is known.
-    pub(super) fn note(self, records: &[&Record]) -> Option<Note> {
-        let unknown = self.0.iter().filter(|(_, known)| !**known).map(|(run, _)| &records[*run].run.machine.name);
-        let machines: BTreeSet<String> = unknown.cloned().collect();
-        let suite = records[0].run.suite.name.clone();
-        (!machines.is_empty()).then(|| Note::AssumedNoise { machines: machines.into_iter().collect(), suite })
-    }
-}
-
 /// Scenarios that not all runs have, those together that the same runs lack; of those that the filter takes.
 pub(super) fn left_out(records: &[&Record], filter: &Filter) -> Vec<LeftOut> {
     let mut left_out: Vec<LeftOut> = Vec::new();
@@ -121,9 +85,6 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     let suite = &record.run.suite;
     let run = || id.to_owned();
     let mut notes = Vec::new();
-    if record.run.noise {
-        notes.push(Note::Noise { run: run() });
-    }
     if let Some(emulator) = record.emulator() {
         notes.push(Note::Emulated { run: run(), emulator: emulator.to_owned() });
     }
@@ -144,7 +105,7 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if let Some(target) = &record.run.target {
         notes.push(Note::Target { run: run(), target: Box::new(target.clone()) });
     }
-    let least = stend_stats::MIN_REPEATS;
+    let least = stend_stats::LEAST_NUMBERS;
     let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
     let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
     if few > 0 {

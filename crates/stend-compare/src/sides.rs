@@ -1,10 +1,12 @@
-//! A run with two sides as two columns, which are compared as pairs.
+//! How two columns were measured beside one another: as the two sides of one run, in sessions that took turns, or one after the other.
 
+use jiff::Timestamp;
 use stend_model::metric::Metric;
 use stend_model::side::{pairs, repeats_of_side};
+use stend_stats::{Design, LEAST_NUMBERS};
 use thiserror::Error;
 
-use super::scenario_of;
+use super::{scenario_of, values_of_sessions};
 use stend_model::record::Record;
 
 /// What a run has to show: itself, or each of its sides.
@@ -64,8 +66,68 @@ pub(super) fn are_of_one_run(base: &Record, other: &Record) -> bool {
     other.run.is_other_side_of(&base.run)
 }
 
+/// How a column was measured beside the base.
+pub(super) enum Designed {
+    /// As the other side of the base's run.
+    InTurns,
+    /// In sessions that took turns with the base's: of each round the number of the base's session, and of its own.
+    SessionsInTurns(Vec<[u32; 2]>),
+    /// Before the base, or after it.
+    OneAfterTheOther,
+}
+
+impl Designed {
+    pub(super) fn of(base: &Record, other: &Record) -> Self {
+        if are_of_one_run(base, other) {
+            return Self::InTurns;
+        }
+        match rounds(base, other) {
+            Some(rounds) if rounds.len() >= LEAST_NUMBERS => Self::SessionsInTurns(rounds),
+            _ => Self::OneAfterTheOther,
+        }
+    }
+
+    pub(super) const fn design(&self) -> Design {
+        match self {
+            Self::InTurns => Design::InTurns,
+            Self::SessionsInTurns(_) => Design::SessionsInTurns,
+            Self::OneAfterTheOther => Design::OneAfterTheOther,
+        }
+    }
+
+    /// The values of a metric, those of the base first, session by session; in turns the neighbours at the same places.
+    pub(super) fn values(&self, base: &Record, other: &Record, scenario: &str, metric: &Metric) -> [Vec<Vec<f64>>; 2] {
+        match self {
+            Self::InTurns => values_in_pairs(base, other, scenario, metric),
+            Self::SessionsInTurns(rounds) => {
+                let sessions = [base, other].map(|record| values_of_sessions(record, scenario, metric));
+                [0, 1].map(|side| {
+                    rounds.iter().map(|round| sessions[side].get(&round[side]).cloned().unwrap_or_default()).collect()
+                })
+            }
+            Self::OneAfterTheOther => [base, other].map(|record| super::values_by_session(record, scenario, metric)),
+        }
+    }
+}
+
+/// The rounds of sessions that took turns: in the order of time each two are one of the base and one of the other.
+fn rounds(base: &Record, other: &Record) -> Option<Vec<[u32; 2]>> {
+    let of_side = |side: usize, record: &Record| -> Vec<(Timestamp, usize, u32)> {
+        let counts = |number: u32| record.repeats.iter().any(|repeat| repeat.session == number && repeat.counts());
+        let sessions = record.sessions.iter().filter(|session| counts(session.number));
+        sessions.map(|session| (session.started_at, side, session.number)).collect()
+    };
+    let mut sessions = [of_side(0, base), of_side(1, other)].concat();
+    sessions.sort_unstable();
+    let round = |pair: &[(Timestamp, usize, u32)]| match *pair {
+        [(_, 0, of_base), (_, 1, of_other)] | [(_, 1, of_other), (_, 0, of_base)] => Some([of_base, of_other]),
+        _ => None,
+    };
+    sessions.chunks(2).map(round).collect()
+}
+
 /// The values of a metric in the pairs of two sides, session by session: those of the base, and those of the other at the same places.
-pub(super) fn values_in_pairs(base: &Record, other: &Record, scenario: &str, metric: &Metric) -> [Vec<Vec<f64>>; 2] {
+fn values_in_pairs(base: &Record, other: &Record, scenario: &str, metric: &Metric) -> [Vec<Vec<f64>>; 2] {
     let mut values = [Vec::<Vec<f64>>::new(), Vec::new()];
     let place = base.run.suite.scenarios.iter().position(|one| one.name == scenario);
     let Some(own) = scenario_of(other, scenario).and_then(|other| other.metric(&metric.name)) else { return values };

@@ -5,15 +5,17 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
-use stend_stats::{IntervalMethod, RatioInterval, geometric_mean_interval, geometric_mean_ratio};
+use stend_stats::{DEFAULT_FLOOR, Direction, Effect, Numbers};
 
-use super::table::{AgainstBase, Cell, ColumnOrigin, Row, Table, Verdict};
+use super::table::{AgainstBase, Cell, ColumnOrigin, Design, Reason, Row, Table, Verdict};
 
 /// How one run stands to the base.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Standing {
     /// The run's place among the table's columns.
     pub column: usize,
+    /// How the two were measured.
+    pub design: Design,
     /// Scenarios on which it is better.
     pub better: usize,
     /// Scenarios on which it is worse.
@@ -48,13 +50,15 @@ pub struct Extreme {
     pub ratio: f64,
 }
 
-/// The geometric mean of the ratios. It has no verdict: the scenarios are not a sample of anything.
+/// The geometric mean of the ratios, tested as a cell is: it speaks for these scenarios only.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
     /// The mean, above 1 where the run is better.
     pub ratio: f64,
-    /// Its 95 % interval, from those of the ratios; none where one of them has none.
+    /// Its 95 % interval, round by round; none where a scenario has too few numbers, or was measured otherwise.
     pub interval: Option<(f64, f64)>,
+    /// What is to be said of it, with δ = 1 %.
+    pub verdict: Verdict,
     /// How many scenarios are in it.
     pub scenarios: usize,
     /// Scenarios of either run that are not in it, because they have no ratio.
@@ -94,8 +98,10 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
             Some(Extreme { scenario: row.scenario.clone(), ratio: in_direction(against.ratio?, row.better)? })
         })
     };
-    (!judged.is_empty()).then(|| Standing {
+    let (_, first) = judged.first()?;
+    Some(Standing {
         column,
+        design: first.design,
         better: count(Verdict::Better),
         worse: count(Verdict::Worse),
         same: count(Verdict::Same),
@@ -127,24 +133,34 @@ fn is_speed(unit: Unit) -> bool {
 }
 
 fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
-    let with_ratio: Vec<_> = judged.iter().filter(|(_, against)| against.ratio.is_some()).collect();
-    let ratios: Option<Vec<f64>> =
-        with_ratio.iter().map(|(row, against)| in_direction(against.ratio?, row.better)).collect();
-    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
-    let intervals: Option<Vec<RatioInterval>> = with_ratio
+    let ratios: Option<Vec<f64>> = judged
         .iter()
-        .zip(&ratios)
-        .map(|((row, against), ratio)| {
-            let (low, high) = interval_in_direction(against.interval?, row.better)?;
-            Some(RatioInterval { ratio: *ratio, low, high, confidence: 0.95, method: IntervalMethod::Percentile })
-        })
+        .filter_map(|(row, against)| Some((row, against.ratio?)))
+        .map(|(row, ratio)| Some(in_direction(ratio, row.better)?.ln()))
         .collect();
+    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
+    let numbers: Vec<(&Numbers, Direction)> =
+        judged.iter().filter_map(|(row, against)| Some((against.numbers.as_ref()?, direction(row.better)))).collect();
+    let is_enough = judged.iter().all(|(_, against)| against.reason != Reason::TooFew);
+    let effect = Effect::of_all(&numbers).filter(|_| is_enough);
+    let verdict = |effect: Effect| {
+        let q = effect.p_beyond(DEFAULT_FLOOR);
+        effect.verdict(q, DEFAULT_FLOOR, Direction::HigherIsBetter).0
+    };
     Some(Mean {
-        ratio: geometric_mean_ratio(&ratios)?,
-        interval: intervals.and_then(|all| geometric_mean_interval(&all)).map(|found| (found.low, found.high)),
+        ratio: stend_stats::mean(&ratios)?.exp(),
+        interval: effect.map(|effect| effect.interval()),
+        verdict: effect.map_or(Verdict::Unresolved, verdict),
         scenarios: ratios.len(),
         missing,
     })
+}
+
+pub(super) const fn direction(better: Better) -> Direction {
+    match better {
+        Better::Higher => Direction::HigherIsBetter,
+        Better::Lower => Direction::LowerIsBetter,
+    }
 }
 
 /// Scenarios of the base or of a run that have no ratio, those of the base first.

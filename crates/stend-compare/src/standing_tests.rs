@@ -24,13 +24,13 @@ fn ratios_are_turned_before_they_are_averaged() {
     let (base, other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 8.0));
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
     let mean = standing.mean.as_ref().unwrap();
-    assert!((mean.ratio - 0.5).abs() < 1e-9, "√(2 × 1/8) = {}", mean.ratio);
+    assert!((mean.ratio - 0.5).abs() < 1e-6, "√(2 × 1/8) = {}", mean.ratio);
     let (low, high) = mean.interval.unwrap();
     assert!(0.49 < low && low < mean.ratio && mean.ratio < high && high < 0.51);
     assert_eq!((mean.scenarios, mean.missing.as_slice()), (2, &[][..]));
     let (best, worst) = (standing.best.as_ref().unwrap(), standing.worst.as_ref().unwrap());
     assert_eq!((best.scenario.as_str(), worst.scenario.as_str()), ("alpha", "beta"));
-    assert!((best.ratio - 2.0).abs() < 1e-9 && (worst.ratio - 0.125).abs() < 1e-9);
+    assert!((best.ratio - 2.0).abs() < 1e-6 && (worst.ratio - 0.125).abs() < 1e-6);
     assert!(standing.speeds && standing.judged() == 2);
     // The other way round it is the reciprocal.
     let [back] = &standings(&compare(&[&other, &base], &[]))[..] else { panic!() };
@@ -61,7 +61,8 @@ fn without_an_interval_of_each_there_is_none_of_the_mean() {
     let (base, other) = (record("a", &[1.0, 1.0, 1.0]), record("b", &[2.0, 2.0, 2.0]));
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
     let mean = standing.mean.as_ref().unwrap();
-    assert_eq!((mean.ratio, mean.interval, standing.unresolved), (0.5, None, 2));
+    assert!((mean.ratio - 0.5).abs() < 1e-9);
+    assert_eq!((mean.interval, mean.verdict, standing.unresolved), (None, Verdict::Unresolved, 2));
 }
 
 #[test]

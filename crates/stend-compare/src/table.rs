@@ -3,7 +3,6 @@
 //! It holds numbers and verdicts, no text for people: the terminal, the report, JSON and Markdown each write it their way.
 
 use clap::ValueEnum;
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::cause::Cause;
@@ -12,17 +11,15 @@ use stend_model::condition::Condition;
 
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
-use stend_model::reference::Grade;
 use stend_model::run::Outcome;
 use stend_model::suite::{Family, Layout};
 use stend_model::target::TargetOfRun;
-use stend_stats::Reason;
-pub use stend_stats::Verdict;
+use stend_stats::{CellResult, Numbers};
+pub use stend_stats::{Counted, Design, Reason, Verdict};
 
-use super::evidence::Evidence;
-use super::pivot;
 use super::standing::{Standing, standings};
 use super::weighing::Weighing;
+use super::{MOST_ADVISED, pivot};
 
 /// A comparison of one run with others and with published machines.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
@@ -182,8 +179,6 @@ pub enum Note {
     Target { run: String, target: Box<TargetOfRun> },
     /// What a side of a run sets; with the compiler that built it, and the versions of its tools, where it has them of its own.
     Side { run: String, settings: Vec<String>, compiler: Option<String>, tools: Vec<(String, String)> },
-    /// The run measures the machine against itself: it has twice the suite's repeats of each scenario.
-    Noise { run: String },
     /// The two sides of the run are compared as pairs of neighbours.
     InPairs { run: String },
     /// So many scenarios ask for fewer repeats than an interval takes.
@@ -232,18 +227,6 @@ pub enum Note {
     NothingPublished { references: Vec<String> },
     /// Values of these figures are zero or negative, so that they have no ratio, and no verdict.
     NoRatio { run: String, base: String, figures: Vec<String> },
-    /// So many differences are significant and yet unresolved, because a run differs from itself by this share or more; so many of them of
-    /// the scenarios' main metrics.
-    WithinDrift { differences: usize, main: usize, least: f64 },
-    /// So many differences are significant and yet unresolved, because neighbouring repeats resemble each other and count for fewer.
-    Resembling { differences: usize, main: usize },
-    /// Neighbouring repeats resemble each other, with this rank correlation over all figures that are compared as runs.
-    HangTogether { correlation: f64 },
-    /// The floor δ of 1 % is an assumption about these machines: how much they differ from themselves at this suite was not measured.
-    AssumedNoise { machines: Vec<String>, suite: String },
-    /// So many floors δ of all that are used, the greatest this share, are what the machine was seen to differ from itself by `stend noise`, in
-    /// this run at this time.
-    OwnNoise { run: String, measured_at: Timestamp, floors: usize, of: usize, most: f64 },
 }
 
 /// One machine, or one run of it.
@@ -253,8 +236,9 @@ pub struct Column {
     pub title: String,
     /// What it is.
     pub origin: ColumnOrigin,
-    /// How good the evidence is.
-    pub grade: Grade,
+    /// How it was measured beside the base; none for the base.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grade: Option<Grade>,
     /// In what its machine differs from the base's.
     pub differences: Vec<Difference>,
     /// What emulated the machine, or the build that was measured, if anything did: then its figures have no verdicts.
@@ -273,6 +257,42 @@ impl Column {
         match &self.origin {
             ColumnOrigin::Published { reference, .. } => Some(reference),
             ColumnOrigin::Run { .. } => None,
+        }
+    }
+}
+
+/// How good the evidence of a column is: how it was measured beside the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// Repeat by repeat in turns with the base.
+    InTurns,
+    /// In turns with the base, session by session, five sessions or more.
+    SessionsInTurns,
+    /// Before the base or after it.
+    OneAfterTheOther,
+    /// It was published: there are no samples to test.
+    Published,
+}
+
+impl Grade {
+    /// Its name in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InTurns => "in_turns",
+            Self::SessionsInTurns => "sessions_in_turns",
+            Self::OneAfterTheOther => "one_after_the_other",
+            Self::Published => "published",
+        }
+    }
+}
+
+impl From<Design> for Grade {
+    fn from(design: Design) -> Self {
+        match design {
+            Design::InTurns => Self::InTurns,
+            Design::SessionsInTurns => Self::SessionsInTurns,
+            Design::OneAfterTheOther => Self::OneAfterTheOther,
         }
     }
 }
@@ -444,25 +464,64 @@ pub struct OfCeiling {
 /// A measured value held against the base.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstBase {
-    /// This median over the base's; none where a value is zero or negative.
+    /// The value over the base's, by the mean of the logarithms; none where a value is zero or negative.
     pub ratio: Option<f64>,
     /// 95 % interval of the ratio.
     pub interval: Option<(f64, f64)>,
-    /// p of the test, corrected for the whole table by Benjamini and Hochberg.
+    /// p of the hypothesis that the difference is δ or less.
+    pub p: Option<f64>,
+    /// p corrected by Benjamini and Hochberg, for all main metrics of the table, or all figures of this metric.
     pub q: Option<f64>,
-    /// The floor δ: a difference smaller than this share does not matter here, or is hidden by the machine's own noise.
+    /// The floor δ: a difference smaller than this share does not matter.
     pub floor: f64,
-    /// What the runs differ from themselves, first half against second half, as a share: a difference is better or worse only beyond it.
-    pub drift: Option<f64>,
+    /// How the two were measured.
+    pub design: Design,
+    /// What gave each of the numbers that were tested.
+    pub counted: Counted,
+    /// How many of them the base has.
+    pub base_count: usize,
+    /// How many of them this run has.
+    pub own_count: usize,
     /// What is to be said of it.
     pub verdict: Verdict,
     /// The condition that decided it.
     pub reason: Reason,
-    /// About how many repeats on each side would settle it, where it is unresolved; with too few for a verdict, how many that takes at least.
-    pub repeats_needed: Option<u32>,
-    /// What else it rests on.
-    #[serde(flatten)]
-    pub evidence: Box<Evidence>,
+    /// The difference, as a share, that nine of ten such comparisons would have found.
+    pub visible: Option<f64>,
+    /// About how many pairs, sessions or repeats of each side would settle it, where it is unresolved; with too few for a verdict, how many that
+    /// takes at least.
+    pub needed: Option<usize>,
+    /// The numbers that were tested, for what is computed over several rows.
+    #[serde(skip)]
+    pub numbers: Option<Numbers>,
+}
+
+impl AgainstBase {
+    /// Whether the two took turns, so that what changes on the machine meanwhile is no difference of theirs.
+    pub fn is_solid(&self) -> bool {
+        self.design != Design::OneAfterTheOther
+    }
+
+    /// What was found of a cell.
+    pub(super) fn of(cell: &stend_stats::Cell, result: CellResult) -> Self {
+        let [own_count, base_count] = result.counts;
+        Self {
+            ratio: result.ratio,
+            interval: result.interval,
+            p: result.p,
+            q: result.q,
+            floor: cell.delta,
+            design: cell.design,
+            counted: result.counted,
+            base_count,
+            own_count,
+            verdict: result.verdict,
+            reason: result.reason,
+            visible: result.visible,
+            needed: result.needed.filter(|needed| *needed <= MOST_ADVISED),
+            numbers: result.numbers,
+        }
+    }
 }
 
 /// A published figure. It is never coloured: there are no samples to test.

@@ -6,22 +6,14 @@ use stend_model::suite::{Changes, Instrument, Steady, Suite};
 use stend_model::wire::Begin;
 
 use super::filter::Filter;
-use super::table::{LeftOut, Only, Verdict};
+use super::table::{Counted, Design, LeftOut, Only, Reason, Verdict};
 use super::*;
 use stend_testing::{record, suite};
-
-/// The table without the note that nobody measured these machines' noise, which every table of two runs here would have.
-fn compare(records: &[&Record], references: &[Reference]) -> Table {
-    let mut table = super::compare(records, references);
-    table.notes.retain(|note| !matches!(note, Note::AssumedNoise { .. }));
-    table
-}
 
 const REFERENCE: &str = r#"
 name = "r"
 title = "t"
 source = "s"
-grade = "D"
 method = "m"
 [[machine]]
 id = "old"
@@ -152,7 +144,7 @@ fn two_runs_of_one_machine_are_told_apart() {
 
 #[test]
 fn few_repeats_give_no_verdict() {
-    let (base, other) = (record("a", &[1.0, 1.0, 1.0, 1.0, 1.0]), record("b", &[9.0, 9.0, 9.0, 9.0, 9.0]));
+    let (base, other) = (record("a", &[1.0, 1.0, 1.0, 1.0]), record("b", &[9.0, 9.0, 9.0, 9.0]));
     let table = compare(&[&base, &other], &[]);
     assert_eq!(verdicts(&table), [Verdict::Unresolved, Verdict::Unresolved]);
     let Cell::Measured(measured) = &table.rows[0].cells[0] else { panic!() };
@@ -436,7 +428,7 @@ fn published_figures_stand_beside_with_their_ratio_and_no_verdict() {
     // A megabyte in a millisecond is 1 GB/s, twice the published 500 MB/s.
     assert!((published.ratio.unwrap() - 2.0).abs() < 1e-9);
     assert_eq!(table.rows[1].cells[1], Cell::Absent);
-    assert_eq!(table.columns[1].grade, Grade::D);
+    assert_eq!(table.columns[1].grade, Some(Grade::Published));
 }
 
 #[test]
@@ -458,16 +450,16 @@ fn a_bad_reference_says_where() {
     assert!(Reference::parse(&broken, "r.toml").unwrap_err().to_string().contains("no [[machine]]"));
     let broken = REFERENCE.replace("unit = \"B/s\"\n", "");
     assert!(Reference::parse(&broken, "r.toml").unwrap_err().to_string().contains("\"unit\""));
-    let broken = REFERENCE.replace("grade = \"D\"", "grade = \"E\"");
-    assert!(Reference::parse(&broken, "r.toml").unwrap_err().to_string().starts_with("r.toml:5:9"));
+    let broken = REFERENCE.replace("method = \"m\"", "method = 1");
+    assert!(Reference::parse(&broken, "r.toml").unwrap_err().to_string().starts_with("r.toml:5:10"));
 }
 
 #[test]
 fn the_family_of_tests_is_what_the_filter_takes() {
-    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.004)));
+    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.011)));
     let q = |filter: &str| {
         let filter = if filter.is_empty() { Filter::default() } else { Filter::parse(filter).unwrap() };
-        let table = compare_what(&[&base, &other], &[], &Floors::default(), &filter);
+        let table = compare_what(&[&base, &other], &[], &filter);
         let of = |row: &Row| row.against_base().next().and_then(|against| against.q).unwrap();
         (table.rows.len(), of(table.rows.iter().find(|row| row.scenario == "alpha").unwrap()))
     };
@@ -480,7 +472,7 @@ fn the_family_of_tests_is_what_the_filter_takes() {
         repeat.report.as_mut().unwrap().wall_ns = base.repeats[place].report.as_ref().unwrap().wall_ns;
     }
     let q = |filter: Filter| {
-        let table = compare_what(&[&base, &same], &[], &Floors::default(), &filter);
+        let table = compare_what(&[&base, &same], &[], &filter);
         table.rows[0].against_base().next().unwrap().q.unwrap()
     };
     let (with_both, alone) = (q(Filter::default()), q(Filter::parse("scenario:alpha").unwrap()));
@@ -490,53 +482,86 @@ fn the_family_of_tests_is_what_the_filter_takes() {
     );
 }
 
+/// Other metrics are families of their own: however many there are, they change no main verdict.
 #[test]
-fn a_filter_does_not_hide_how_restless_the_machine_was() {
-    let restless = |id: &str, level: f64| {
-        let mut run = record(id, &steady(level));
-        // beta drifts by a fifth within the run, in both of its metrics; alpha's halves agree by chance. A table tells from three cells on.
-        let rate = run.run.suite.scenarios[0].metrics[0].clone();
-        run.run.suite.scenarios[1].metrics.push(rate);
-        for repeat in run.repeats.iter_mut().filter(|repeat| repeat.scenario == 1) {
-            let report = repeat.report.as_mut().unwrap();
-            report.wall_ns += if repeat.number < 5 { report.wall_ns / 5 } else { 0 };
-        }
+fn hidden_metrics_change_no_main_verdict() {
+    let (base, other) = (record("a", &steady(1.0)), record("b", &steady(1.004)));
+    let with_metrics = |of: &Record, count: usize| {
+        let mut run = of.clone();
+        let metric = run.run.suite.scenarios[1].metrics[0].clone();
+        let more = (0..count).map(|place| Metric { name: format!("time {place}"), ..metric.clone() });
+        run.run.suite.scenarios[1].metrics.extend(more);
         run
     };
-    let (base, other) = (restless("a", 1.0), restless("b", 1.1));
-    let alpha = |filter: &Filter| {
-        let table = compare_what(&[&base, &other], &[], &Floors::default(), filter);
-        let against = table.rows[0].against_base().next().unwrap().clone();
-        (against.verdict, against.drift)
+    let q = |count: usize| {
+        let table = compare(&[&with_metrics(&base, count), &with_metrics(&other, count)], &[]);
+        table.rows.iter().flat_map(|row| row.against_base().map(|against| against.q)).collect::<Vec<_>>()
     };
-    let (whole, filtered) = (alpha(&Filter::default()), alpha(&Filter::parse("scenario:alpha").unwrap()));
-    assert_eq!(whole.0, Verdict::Unresolved);
-    assert_eq!(whole, filtered);
+    let (few, many) = (q(0), q(40));
+    assert_eq!((few.len(), many.len()), (2, 42));
+    assert_eq!(few[..], many[..2]);
+    assert!(many[2..].iter().all(|q| *q == many[2]), "each is corrected for itself alone: {many:?}");
+}
+
+/// A run in sessions: each has its start, in minutes, and its repeats their times.
+fn in_sessions(id: &str, sessions: &[(i64, f64)]) -> Record {
+    let mut run = record(id, &[]);
+    let first = run.sessions[0].clone();
+    run.sessions.clear();
+    for (number, (minute, level)) in sessions.iter().enumerate() {
+        let started_at = first.started_at + jiff::Span::new().minutes(*minute);
+        run.sessions.push(Session { number: number as u32, started_at, ..first.clone() });
+        for (place, time) in steady(*level).into_iter().take(3).enumerate() {
+            for scenario in 0..2 {
+                let number_of_repeat = (3 * number + place) as u32;
+                let repeat = stend_testing::repeat(run.repeats.len() as u32, scenario, number_of_repeat, time);
+                run.repeats.push(Repeat { session: number as u32, ..repeat });
+            }
+        }
+    }
+    run
 }
 
 #[test]
-fn a_filter_does_not_hide_that_neighbouring_repeats_resemble_each_other() {
-    // Of six repeats a side, which are the fewest, alone alpha's difference is significant and among forty others it is not.
-    let wave = |id: &str, level: f64| {
-        let mut run = record(id, &steady(level)[..6]);
-        // In beta each repeat is like the one before, on the way up and down again, so that its halves agree; in many metrics, which a table
-        // believes. Both runs have the same there.
-        let rate = run.run.suite.scenarios[0].metrics[0].clone();
-        run.run.suite.scenarios[1].metrics.extend(std::iter::repeat_n(rate, 40));
-        for repeat in run.repeats.iter_mut().filter(|repeat| repeat.scenario == 1) {
-            let report = repeat.report.as_mut().unwrap();
-            report.wall_ns = [1000, 1050, 1100, 1101, 1051, 1001][repeat.number as usize] * 1_000_000;
-        }
-        run
+fn sessions_that_took_turns_are_compared_round_by_round() {
+    // Each round is a tenth slower than the one before, for both; b takes 3 % longer, and a begins every other round.
+    let level = |round: i64| 1.1_f64.powi(round as i32);
+    let rounds = |count: i64| {
+        let a: Vec<_> = (0..count).map(|round| (4 * round + 2 * (round % 2), level(round))).collect();
+        let b: Vec<_> = (0..count).map(|round| (4 * round + 2 * (1 - round % 2), 1.03 * level(round))).collect();
+        [in_sessions("a", &a), in_sessions("b", &b)]
     };
-    let (base, other) = (wave("a", 1.0), wave("b", 1.02));
-    let alpha = |filter: &Filter| {
-        let table = compare_what(&[&base, &other], &[], &Floors::default(), filter);
-        let against = table.rows[0].against_base().next().unwrap().clone();
-        (against.verdict, against.q.unwrap() < 0.05, against.evidence.resembling)
+    let against = |[a, b]: &[Record; 2]| {
+        let table = compare(&[a, b], &[]);
+        let of = table.rows[1].against_base().next().unwrap().clone();
+        (table.columns[1].grade.unwrap(), of.design, of.counted, of.own_count, of.verdict, of.is_solid())
     };
-    assert_eq!(alpha(&Filter::default()), (Verdict::Unresolved, false, false));
-    assert_eq!(alpha(&Filter::parse("scenario:alpha").unwrap()), (Verdict::Unresolved, true, true));
+    let five = rounds(5);
+    assert_eq!(
+        against(&five),
+        (Grade::SessionsInTurns, Design::SessionsInTurns, Counted::Sessions, 5, Verdict::Worse, true)
+    );
+    let (grade, design, counted, ..) = against(&rounds(4));
+    assert_eq!((grade, design, counted), (Grade::OneAfterTheOther, Design::OneAfterTheOther, Counted::Sessions));
+    // The same sessions, but all of one side first: whole sessions are compared, and what changed in between is not taken away.
+    let mut apart = five;
+    for session in &mut apart[1].sessions {
+        session.started_at += jiff::Span::new().hours(24);
+    }
+    let (grade, _, counted, count, verdict, solid) = against(&apart);
+    assert_eq!(
+        (grade, counted, count, verdict, solid),
+        (Grade::OneAfterTheOther, Counted::Sessions, 5, Verdict::Unresolved, false)
+    );
+}
+
+#[test]
+fn fewer_than_five_repeats_of_a_side_have_no_verdict_but_a_ratio() {
+    let (base, other) = (record("a", &steady(1.0)[..4]), record("b", &steady(2.0)));
+    let table = compare(&[&base, &other], &[]);
+    let against = table.rows[1].against_base().next().unwrap();
+    assert_eq!((against.verdict, against.reason, against.needed), (Verdict::Unresolved, Reason::TooFew, Some(5)));
+    assert!(against.interval.is_some() && (against.ratio.unwrap() - 2.0).abs() < 0.01);
 }
 
 #[test]

@@ -276,7 +276,6 @@ mod tests {
 name = "r"
 title = "t"
 source = "s"
-grade = "D"
 method = "m"
 [[machine]]
 id = "old"

@@ -3,10 +3,8 @@
 //! A run has no hidden state: what comes next follows from the suite, the seed, and the repeats that there are already.
 //! So a run that was killed goes on exactly where it was.
 //!
-//! A run with two sides is planned in pairs of neighbours, one repeat of each side, and its pairs in blocks of two, the second turned round: A B B A
-//! or B A A B. Then whatever drifts slowly is the same for both sides, and neither is always the one that comes after the other.
-
-use std::cmp::Ordering;
+//! A run with two sides is planned in pairs of neighbours, one repeat of each side. The seed decides for each pair which side comes first, so that
+//! whatever disturbs the machine, slowly or in step with the repeats, favours neither side.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,8 +63,6 @@ pub struct Progress {
     pub steady: bool,
     /// The pair of which one repeat is made and the other is still to come.
     pub half: Option<Half>,
-    /// How many more of the valid pairs began with the first side than with the second.
-    pub lead: i32,
 }
 
 /// A pair that lacks a repeat.
@@ -85,9 +81,6 @@ pub const MOST_FAILURES_IN_A_ROW: u32 = 3;
 
 /// A scenario gets at most this many times its repeats when some are invalid.
 pub const MOST_ATTEMPTS_PER_REPEAT: u32 = 2;
-
-/// Pairs of a block: the second one is turned round.
-const PAIRS_OF_A_BLOCK: u32 = 2;
 
 /// The planned order of all repeats, before any of them turns out invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,25 +129,21 @@ impl Plan {
         steps
     }
 
-    /// In each round one repeat of each scenario, or one block of two pairs.
+    /// In each round one repeat of each scenario, or one pair.
     fn rounds(&self, counts: &[(u32, u32)]) -> Vec<Step> {
         let mut random = SplitMix64::new(self.seed);
         let mut steps = Vec::new();
         for phase in [Phase::Warmup, Phase::Measured] {
             let limit = |scenario: usize| if phase == Phase::Warmup { counts[scenario].0 } else { counts[scenario].1 };
             let most = (0..counts.len()).map(limit).max().unwrap_or(0);
-            let together = if self.in_pairs && phase == Phase::Measured { PAIRS_OF_A_BLOCK } else { 1 };
-            for (round, first) in (0..most).step_by(together as usize).enumerate() {
-                let mut scenarios: Vec<_> = (0..counts.len()).filter(|&scenario| first < limit(scenario)).collect();
+            for number in 0..most {
+                let mut scenarios: Vec<_> = (0..counts.len()).filter(|&scenario| number < limit(scenario)).collect();
                 match self.order {
                     Order::Shuffled => random.shuffle(&mut scenarios),
-                    Order::Interleaved if round % 2 == 1 => scenarios.reverse(),
+                    Order::Interleaved if number % 2 == 1 => scenarios.reverse(),
                     _ => {}
                 }
-                for scenario in scenarios {
-                    let numbers = first..limit(scenario).min(first + together);
-                    steps.extend(numbers.flat_map(|number| self.halves(scenario, phase, number)));
-                }
+                steps.extend(scenarios.into_iter().flat_map(|scenario| self.halves(scenario, phase, number)));
             }
         }
         steps
@@ -170,12 +159,10 @@ impl Plan {
         vec![step(Some(first)), step(Some(1 - first))]
     }
 
-    /// The side that a pair begins with: at random in a block's first pair, and the other one in its second.
+    /// The side that a pair begins with, drawn for each pair by itself.
     fn first_side(&self, scenario: usize, number: u32) -> usize {
-        let block = number / PAIRS_OF_A_BLOCK;
-        let place = SplitMix64::new((scenario as u64).rotate_left(32) | u64::from(block)).next_u64();
-        let first = SplitMix64::new(self.seed ^ place).index(SIDES);
-        if number.is_multiple_of(PAIRS_OF_A_BLOCK) { first } else { 1 - first }
+        let place = SplitMix64::new((scenario as u64).rotate_left(32) | u64::from(number)).next_u64();
+        SplitMix64::new(self.seed ^ place).index(SIDES)
     }
 
     /// How many repeats are planned.
@@ -234,16 +221,11 @@ impl Plan {
         })
     }
 
-    /// A further attempt. One of a pair begins with the side with which fewer of the valid pairs began, so that both do so equally often also where
-    /// pairs were lost.
+    /// A further attempt.
     fn further(&self, scenario: usize, made: &Progress) -> Step {
         let number = made.attempts;
-        let first = || match made.lead.cmp(&0) {
-            Ordering::Less => 0,
-            Ordering::Equal => self.first_side(scenario, number),
-            Ordering::Greater => 1,
-        };
-        Step { scenario, number, side: self.in_pairs.then(first), phase: Phase::Measured }
+        let side = self.in_pairs.then(|| self.first_side(scenario, number));
+        Step { scenario, number, side, phase: Phase::Measured }
     }
 
     /// The further attempt of a scenario that is past, by what is planned next.
@@ -349,7 +331,7 @@ mod tests {
         let plan = Plan::in_pairs(&suite("interleaved", &[12, 12]), 2026, |_| false);
         let firsts =
             |scenario: usize| (0..12).map(|number| plan.first_side(scenario, number).to_string()).collect::<String>();
-        assert_eq!([firsts(0), firsts(1)], ["011001101010", "100110011001"]);
+        assert_eq!([firsts(0), firsts(1)], ["010111001000", "101010111110"]);
     }
 
     #[test]
@@ -471,7 +453,7 @@ mod tests {
         }
 
         #[test]
-        fn each_block_of_pairs_is_balanced(seed: u64, repeats in prop::collection::vec(1u32..8, 1..6), order in 0usize..3) {
+        fn pairs_are_of_neighbours(seed: u64, repeats in prop::collection::vec(1u32..8, 1..6), order in 0usize..3) {
             let order = ["shuffled", "interleaved", "grouped"][order];
             let plan = Plan::in_pairs(&suite(order, &repeats), seed, |_| false);
             let all: HashSet<_> = plan.steps().iter().collect();
@@ -481,23 +463,15 @@ mod tests {
                 prop_assert_eq!(Step { side: pair[1].side, ..pair[0] }, pair[1], "neighbours are one of each side");
                 prop_assert_eq!(pair.iter().filter_map(|step| step.side).sum::<usize>(), 1);
             }
-            let measured: Vec<_> = plan.steps().iter().filter(|step| step.phase == Phase::Measured).collect();
-            for (first, step) in measured.iter().enumerate().filter(|(_, step)| step.number.is_multiple_of(2)).step_by(2) {
-                let sides: Vec<_> =
-                    measured[first..].iter().take_while(|of| of.scenario == step.scenario).map(|of| of.side).take(4).collect();
-                let whole = step.number + 1 < repeats[step.scenario];
-                prop_assert_eq!(sides.len(), if whole { 4 } else { 2 }, "a block stays together");
-                prop_assert!(!whole || sides[..2] == [sides[3], sides[2]], "its second pair is turned round: {:?}", sides);
-            }
         }
     }
 
     #[test]
-    fn blocks_begin_with_either_side() {
+    fn pairs_begin_with_either_side() {
         let plan = Plan::in_pairs(&suite("shuffled", &[40]), 7, |_| false);
         let measured: Vec<_> = plan.steps().iter().filter(|step| step.phase == Phase::Measured).collect();
-        let with_the_second = measured.chunks(4).filter(|block| block[0].side == Some(1)).count();
-        assert!((4..=16).contains(&with_the_second), "{with_the_second} of 20 blocks");
+        let with_the_second = measured.chunks(2).filter(|pair| pair[0].side == Some(1)).count();
+        assert!((12..=28).contains(&with_the_second), "{with_the_second} of 40 pairs");
     }
 
     #[test]
@@ -509,13 +483,5 @@ mod tests {
         let step = Step { scenario: 1, number: 2, side: Some(1), phase: Phase::Measured };
         assert_eq!((plan.next(&progress, false), plan.next(&progress, true)), (Some(step), Some(step)));
         assert_eq!(plan.remaining(&progress).len(), 1 + 8);
-    }
-
-    #[test]
-    fn a_lost_pair_is_replaced_by_one_that_begins_with_the_same_side() {
-        let plan = Plan::in_pairs(&suite("shuffled", &[4]), 1, |_| false);
-        let after = |lead| Progress { warmups: 1, attempts: 4, valid: 3, lead, ..Progress::default() };
-        let first = |lead| plan.next(&[after(lead)], false).and_then(|step| step.side);
-        assert_eq!((first(1), first(-1)), (Some(1), Some(0)));
     }
 }

@@ -56,18 +56,12 @@ pub enum Kind {
     Run,
     /// Two sides of one machine, measured in turns.
     Ab,
-    /// The machine against itself.
-    Noise,
 }
 
 impl Kind {
     /// Of this run.
     pub fn of(run: &Run) -> Self {
-        match run {
-            run if run.noise => Self::Noise,
-            run if !run.sides.is_empty() => Self::Ab,
-            _ => Self::Run,
-        }
+        if run.sides.is_empty() { Self::Run } else { Self::Ab }
     }
 
     /// As it is stored.
@@ -75,13 +69,12 @@ impl Kind {
         match self {
             Self::Run => "run",
             Self::Ab => "ab",
-            Self::Noise => "noise",
         }
     }
 
     /// By the word that is stored; an unknown one is an ordinary run's.
     pub fn of_word(word: &str) -> Self {
-        [Self::Ab, Self::Noise].into_iter().find(|kind| kind.word() == word).unwrap_or_default()
+        if word == Self::Ab.word() { Self::Ab } else { Self::Run }
     }
 }
 

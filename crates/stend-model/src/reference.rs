@@ -19,8 +19,6 @@ pub struct Reference {
     pub title: String,
     /// Author, place and date.
     pub source: String,
-    /// How good the evidence is.
-    pub grade: Grade,
     /// What the publication did, in a few sentences.
     pub method: String,
     /// The machines, in the order in which they are shown.
@@ -28,25 +26,6 @@ pub struct Reference {
     /// The figures.
     #[serde(default)]
     pub figure: Vec<Figure>,
-}
-
-/// How good the evidence for a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Grade {
-    /// Samples, from two or more sessions.
-    A,
-    /// Samples, from one session.
-    B,
-    /// A published figure with its spread.
-    C,
-    /// A single published number.
-    D,
-}
-
-impl std::fmt::Display for Grade {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        std::fmt::Debug::fmt(self, f)
-    }
 }
 
 /// A machine as its publication describes it.

@@ -46,9 +46,6 @@ pub struct Run {
     /// Whether each scenario is to be profiled after its repeats.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub profile: bool,
-    /// Whether it measures how much the machine differs from itself: `stend noise` made it, with twice the repeats, in interleaved order.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub noise: bool,
     /// The storage that was set up for it, if it was; where a side sets something of it, that of the first side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetOfRun>,

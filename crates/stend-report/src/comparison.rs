@@ -59,6 +59,8 @@ fn nothing_shown(table: &table::Table) -> String {
 #[derive(Default)]
 struct Seen {
     verdicts: bool,
+    /// Marks of what was measured one after the other.
+    hollow: bool,
     mean: bool,
     weighed: bool,
     to_settle: bool,
@@ -98,7 +100,7 @@ impl<'a> Page<'a> {
         let others = text::other_runs(self.table).len();
         let published = self.table.columns.iter().any(|column| column.reference().is_some());
         let as_base = if others > 1 || others == 1 && published { " (base)" } else { "" };
-        self.doc.heading(format!("{}{as_base}", column.title), text::grade(column));
+        self.doc.heading(format!("{}{as_base}", column.title), text::grade(column).english());
         let of_base = |row: &&'a table::Row| match row.cells.first() {
             Some(table::Cell::Measured(value)) => &value.of_ceilings[..],
             _ => &[],
@@ -142,13 +144,9 @@ impl<'a> Page<'a> {
             [] => {}
             [(index, column)] => self.one_run(*index, column),
             _ => {
-                let grade = |column: &table::Column| match &column.emulator {
-                    Some(_) => format!("{} {}", column.title, text::grade(column)),
-                    None => format!("{} {}", column.title, column.grade),
-                };
-                let mut grades: Vec<_> = runs.iter().map(|(_, column)| grade(column)).collect();
-                grades.dedup();
-                self.across("Other runs", &format!("grades: {}", grades.join(", ")), &runs);
+                let grade = |column: &table::Column| format!("{}: {}", column.title, text::grade(column).english());
+                let grades: Vec<_> = runs.iter().map(|(_, column)| grade(column)).collect();
+                self.across("Other runs", &grades.join("; "), &runs);
             }
         }
     }
@@ -157,7 +155,7 @@ impl<'a> Page<'a> {
     fn one_run(&mut self, index: usize, column: &table::Column) {
         const ROOM_FOR_NAMES: usize = 24;
         let title = format!("{} against {}", column.title, self.table.columns[0].title);
-        self.doc.heading(title, text::grade(column));
+        self.doc.heading(title, text::grade(column).english());
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
         self.seen.to_settle |= to_settle;
         let columns = [figures("median"), figures("spread").may_go(2), figures("n").may_go(3), figures("change")];
@@ -184,11 +182,10 @@ impl<'a> Page<'a> {
             };
             table.push(self.row(row, cells));
         }
-        if let Some(mean) =
-            standings(self.table).into_iter().find(|found| found.column == index).and_then(|found| found.mean)
-        {
+        let found = standings(self.table).into_iter().find(|found| found.column == index);
+        if let Some((design, mean)) = found.and_then(|found| Some((found.design, found.mean?))) {
             self.seen.mean = true;
-            let of_change = of_change(Value::Ratio(mean.ratio), None, mean.interval);
+            let of_change = of_change(standing::mean_change(design, &mean), None, mean.interval);
             let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change);
             let label = standing::mean_label(&mean).english().to_owned();
             table.push(Row { is_strong: true, ..Row::new([label], cells) });
@@ -198,7 +195,8 @@ impl<'a> Page<'a> {
 
     fn publications(&mut self) {
         for (reference, columns) in text::references(self.table, &self.rows) {
-            let mut grades: Vec<String> = columns.iter().map(|(_, column)| text::grade(column)).collect();
+            let mut grades: Vec<String> =
+                columns.iter().map(|(_, column)| text::grade(column).english().to_owned()).collect();
             grades.dedup();
             self.across(&format!("Published: {reference}"), &grades.join(", "), &columns);
         }
@@ -224,8 +222,11 @@ impl<'a> Page<'a> {
             table.push(Row { always: false, ..self.row(row, cells) });
         }
         let found = standings(self.table);
-        let mean = |index: usize| found.iter().find(|found| found.column == index)?.mean.as_ref();
-        let means = places.iter().map(|(index, _)| mean(*index).map(|mean| Value::Ratio(mean.ratio)));
+        let mean = |index: usize| {
+            let found = found.iter().find(|found| found.column == index)?;
+            Some(standing::mean_change(found.design, found.mean.as_ref()?))
+        };
+        let means = places.iter().map(|(index, _)| mean(*index));
         let means: Vec<Value> = means.map(Option::unwrap_or_default).collect();
         if means.iter().any(|mean| *mean != Value::Nothing) {
             self.seen.mean = true;
@@ -275,9 +276,10 @@ impl<'a> Page<'a> {
     /// The table in its own layout.
     fn laid_out(&mut self) {
         let column = &self.table.columns[0];
-        self.doc.heading(column.title.as_str(), text::grade(column));
+        self.doc.heading(column.title.as_str(), text::grade(column).english());
         let others = text::other_runs(self.table).into_iter();
-        let others = others.map(|(_, column)| format!("against it: {}, {}", column.title, text::grade(column)));
+        let others =
+            others.map(|(_, column)| format!("against it: {}, {}", column.title, text::grade(column).english()));
         self.doc.say(Role::Aside, others);
         wide::blocks(self.table, self.all_metrics).iter().for_each(|block| self.block(block));
     }
@@ -363,7 +365,8 @@ impl<'a> Page<'a> {
     fn change(&mut self, value: &Measured) -> Value {
         let Some(against) = &value.against_base else { return Value::Nothing };
         self.seen.verdicts = true;
-        Value::Change(against.verdict, against.ratio)
+        self.seen.hollow |= !against.is_solid();
+        Value::Change { verdict: against.verdict, solid: against.is_solid(), ratio: against.ratio }
     }
 
     fn count(&mut self, value: &Measured) -> Value {
@@ -409,15 +412,20 @@ impl<'a> Page<'a> {
         );
         let weighing = weighing::meaning();
         let all = [
-            (seen.verdicts, "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: insufficient evidence"),
+            (
+                seen.verdicts && !seen.hollow,
+                "▲ better · ▼ worse · ≈ the same within δ · ? unresolved: insufficient evidence",
+            ),
+            (seen.hollow, "△ better · ▽ worse · ~ the same within δ · ? unresolved: insufficient evidence"),
+            (seen.hollow, TEXTS.legend_turns.english().trim_end_matches('.')),
             (seen.verdicts, TEXTS.legend_delta.english().trim_end_matches('.')),
             (
                 seen.to_settle,
-                "n to settle: about how many repeats on each side would; empty where that is over a thousand, or where repeats would not help",
+                "n to settle: about how many pairs, repeats or sessions of each side would; empty where that is over a thousand",
             ),
             (
                 seen.mean,
-                "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better",
+                "geometric mean: of the ratios of the scenarios' main metrics, each turned so that more is better, tested as a scenario is",
             ),
             (seen.weighed, weighing.english()),
             (seen.published, &published),

@@ -72,7 +72,10 @@ fn latencies_here_are_better_where_they_are_shorter() {
 fn the_base_is_called_by_its_name_wherever_it_stands() {
     let mut table = example::table();
     let beside = document(&table, &[], false).terminal(100, false);
-    assert!(beside.contains("pc-7 (base)  grade") && beside.contains("figure: the base is twice as good"), "{beside}");
+    assert!(
+        beside.contains("pc-7 (base)  5 sessions") && beside.contains("figure: the base is twice as good"),
+        "{beside}"
+    );
     table.columns.remove(1);
     table.rows.iter_mut().for_each(|row| drop(row.cells.remove(1)));
     let alone = document(&table, &[], false).terminal(100, false);

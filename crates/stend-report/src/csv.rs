@@ -2,14 +2,13 @@
 
 use serde::Serialize;
 
-use stend_compare::evidence::{Evidence, FloorSource};
 use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 use stend_compare::weighing::{Divisor, Weighing};
 
-use super::text::word;
+use super::text::{mark, word};
 use super::{weighing, wide};
 
-const HEAD: [&str; 48] = [
+const HEAD: [&str; 40] = [
     "scenario",
     "metric",
     "unit",
@@ -35,9 +34,8 @@ const HEAD: [&str; 48] = [
     "ratio_high",
     "q",
     "floor",
-    "drift",
     "verdict",
-    "repeats_needed",
+    "needed",
     "words",
     "note",
     "of_ceilings",
@@ -45,23 +43,16 @@ const HEAD: [&str; 48] = [
     "per_price",
     "reason",
     "p",
-    "test",
-    "interval_method",
-    "floor_source",
-    "base_repeats",
-    "base_sessions",
-    "base_effective_repeats",
-    "repeats",
-    "sessions",
-    "effective_repeats",
-    "neighbour_correlation",
-    "shift",
-    "shift_low",
-    "shift_high",
+    "design",
+    "counted",
+    "base_count",
+    "own_count",
+    "visible",
+    "mark",
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
-/// precision. `ratio` of a run is its median over the base's; of a published figure it is the base's median over the figure.
+/// precision. `ratio` of a run is that of the geometric means to the base's; of a published figure it is the base's median over the figure.
 pub fn render(table: &Table) -> String {
     let mut out = String::new();
     line(&mut out, HEAD);
@@ -93,7 +84,8 @@ fn weighed(table: &Table, scenario: &str, column: usize, by: impl Fn(&Divisor) -
 }
 
 fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
-    let number = |value: f64| value.to_string();
+    // What is tiny would be a long row of zeros.
+    let number = |value: f64| if value.abs() < 1e-6 { format!("{value:e}") } else { value.to_string() };
     let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
     let mut fields = [const { String::new() }; HEAD.len()];
     let mut set = |name: &str, value: String| {
@@ -105,7 +97,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
     set("better", super::text::direction(row.better).into());
     set("main", row.main.to_string());
     set("column", column.title.clone());
-    set("grade", column.grade.to_string());
+    set("grade", column.grade.map(|grade| grade.name().to_owned()).unwrap_or_default());
     match &column.origin {
         ColumnOrigin::Run { id, .. } => {
             set("origin", "run".into());
@@ -137,11 +129,16 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
                 set("ratio_high", optional(against.interval.map(|(_, high)| high)));
                 set("q", optional(against.q));
                 set("floor", number(against.floor));
-                set("drift", optional(against.drift));
                 set("verdict", word(against.verdict).into());
-                set("repeats_needed", against.repeats_needed.map(|n| n.to_string()).unwrap_or_default());
+                set("needed", against.needed.map(|needed| needed.to_string()).unwrap_or_default());
                 set("reason", name_of(&against.reason));
-                rests_on(&against.evidence, &mut set);
+                set("p", optional(against.p));
+                set("design", name_of(&against.design));
+                set("counted", name_of(&against.counted));
+                set("base_count", against.base_count.to_string());
+                set("own_count", against.own_count.to_string());
+                set("visible", optional(against.visible));
+                set("mark", mark(against.verdict, against.is_solid()).into());
             }
         }
         Cell::Published(published) => {
@@ -158,34 +155,6 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
         Cell::Absent => set("kind", "absent".into()),
     }
     fields
-}
-
-/// What a verdict rests on beside ratio, floor and drift.
-fn rests_on(evidence: &Evidence, set: &mut impl FnMut(&str, String)) {
-    let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    set("p", optional(evidence.p));
-    set("test", evidence.test.as_ref().map(name_of).unwrap_or_default());
-    set("interval_method", evidence.interval_method.as_ref().map(name_of).unwrap_or_default());
-    let source = match &evidence.floor_source {
-        FloorSource::Assumed => "assumed".to_owned(),
-        FloorSource::Suite => "suite".to_owned(),
-        FloorSource::Noise { run, .. } => format!("noise {run}"),
-        FloorSource::Least { run, .. } => format!("least; noise {run} is below"),
-    };
-    set("floor_source", source);
-    for (of, names) in [
-        (&evidence.base, ["base_repeats", "base_sessions", "base_effective_repeats"]),
-        (&evidence.own, ["repeats", "sessions", "effective_repeats"]),
-    ] {
-        set(names[0], of.count.to_string());
-        set(names[1], of.sessions.to_string());
-        set(names[2], of.effective.to_string());
-    }
-    set("neighbour_correlation", optional(evidence.neighbours));
-    set("shift", optional(evidence.shift.map(|shift| shift.value)));
-    let ends = evidence.shift.and_then(|shift| shift.interval);
-    set("shift_low", optional(ends.map(|(low, _)| low)));
-    set("shift_high", optional(ends.map(|(_, high)| high)));
 }
 
 /// A word of a closed list, as JSON has it.

@@ -180,14 +180,18 @@ pub enum Value {
         outliers: u32,
     },
     /// A ratio and what it is taken for.
-    Change(Verdict, Option<f64>),
+    Change {
+        verdict: Verdict,
+        solid: bool,
+        ratio: Option<f64>,
+    },
     Ratio(f64),
     ChangeInterval((f64, f64)),
     /// How many times as good.
     Factor(f64, Option<(f64, f64)>),
-    /// About so many repeats, or so many at least.
+    /// About so many pairs, repeats or sessions, or so many at least.
     Needed {
-        repeats: u32,
+        numbers: usize,
         at_least: bool,
     },
     Moment(Timestamp),
@@ -397,7 +401,7 @@ impl Value {
             Self::Spread(spread) => text::spread(*spread),
             Self::Share(share) => text::percent(*share),
             Self::Count { valid, invalid, outliers } => text::count(*valid, *invalid, *outliers),
-            Self::Change(verdict, ratio) => text::marked(*verdict, *ratio),
+            Self::Change { verdict, solid, ratio } => text::marked(*verdict, *solid, *ratio),
             Self::Ratio(ratio) => text::change(*ratio),
             Self::ChangeInterval(ends) => text::change_interval(*ends),
             Self::Factor(factor, None) => text::factor(*factor),
@@ -405,7 +409,7 @@ impl Value {
                 let ends = [low, high].map(|end| text::factor(*end).trim_start_matches("× ").to_owned());
                 format!("{} ({})", text::factor(*factor), ends.join(" … "))
             }
-            Self::Needed { repeats, at_least } => format!("{} {repeats}", if *at_least { '≥' } else { '≈' }),
+            Self::Needed { numbers, at_least } => format!("{} {numbers}", if *at_least { '≥' } else { '≈' }),
             Self::Moment(moment) => moment.strftime("%Y-%m-%d %H:%M").to_string(),
         }
     }

@@ -6,19 +6,18 @@ use crate::words::language::Language;
 use stend_model::cause::Cause;
 use stend_model::machine::Difference;
 use stend_model::metric::{Better, Unit};
-use stend_model::reference::Grade;
 use stend_model::run::Run;
 use stend_model::weight::{Known, Machines, Power, Price};
 use stend_stats::Reason;
 
 pub(crate) use measured::{SampleRun, other_run, profiles, run};
-use stend_compare::evidence::Evidence;
 use stend_compare::table::{
-    AgainstBase, Cell, Column, ColumnOrigin, Lack as NoFigure, LeftOut, Measured, Note, OfCeiling, Published, Row,
-    Table, Verdict,
+    AgainstBase, Cell, Column, ColumnOrigin, Counted, Design, Grade, Lack as NoFigure, LeftOut, Measured, Note,
+    OfCeiling, Published, Row, Table, Verdict,
 };
 use stend_compare::weighing::{MachineFiles, facts, weigh};
 use stend_model::record::Record;
+use stend_stats::Numbers;
 use stend_testing::steal;
 
 /// A name that would run a script if it were not escaped.
@@ -84,8 +83,8 @@ pub(crate) fn table() -> Table {
         difference("mitigations.spectre_v2", "Mitigation: Enhanced IBRS", "Vulnerable"),
     ];
     let mut columns = vec![
-        run("pc-7", "20261121-0555-3f9a", 1, Grade::B, vec![]),
-        run("pc-7, kernel 6.12", "20261122-0801-77c2", 2, Grade::A, differences),
+        run("pc-7", "20261121-0555-3f9a", 5, None, vec![]),
+        run("pc-7, kernel 6.12", "20261122-0801-77c2", 5, Some(Grade::SessionsInTurns), differences),
     ];
     let published = |reference: &str, machine: &str, source: &str| Column {
         title: machine.into(),
@@ -95,7 +94,7 @@ pub(crate) fn table() -> Table {
             description: format!("{machine}, as the publication describes it"),
             source: source.into(),
         },
-        grade: Grade::D,
+        grade: Some(Grade::Published),
         differences: vec![],
         emulator: None,
     };
@@ -242,15 +241,22 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
             interval: Some((ratio * 0.99, ratio * 1.01)),
             q: Some(0.0004),
             floor: 0.01,
-            drift: Some(0.012),
             verdict,
             reason: match verdict {
                 Verdict::Better | Verdict::Worse => Reason::BeyondFloor,
                 Verdict::Same => Reason::WithinFloor,
                 Verdict::Unresolved => Reason::CrossesFloor,
             },
-            repeats_needed: (verdict == Verdict::Unresolved).then_some(24),
-            evidence: Box::<Evidence>::default(),
+            visible: Some(0.034),
+            needed: (verdict == Verdict::Unresolved).then_some(24),
+            p: Some(0.0002),
+            design: Design::SessionsInTurns,
+            counted: Counted::Sessions,
+            base_count: 5,
+            own_count: 5,
+            numbers: Some(Numbers::Differences(
+                [-0.004, -0.002, 0.0, 0.002, 0.004].map(|step| ratio.ln() + step).to_vec(),
+            )),
         }),
         of_ceilings: if place == 3 {
             vec![OfCeiling { scenario: "magma, parallel".into(), share: 0.62 }]

@@ -52,7 +52,11 @@ fn table(history: &History) -> Table {
     let mut table = Table::new(&["run"], columns, Frame::Ruled);
     for (index, point) in history.points.iter().enumerate() {
         let change = change_at(history, index);
-        let change = change.map_or(Value::Nothing, |change| Value::Change(verdict(change), Some(change.ratio)));
+        let change = change.map_or(Value::Nothing, |change| Value::Change {
+            verdict: verdict(change),
+            solid: true,
+            ratio: Some(change.ratio),
+        });
         let cells = values(history, point).into_iter().chain([change]);
         table.row(point.run.as_str(), cells);
     }
@@ -136,7 +140,7 @@ fn verdict(change: &Change) -> Verdict {
 }
 
 fn mark_and_size(change: &Change) -> String {
-    marked(verdict(change), Some(change.ratio))
+    marked(verdict(change), true, Some(change.ratio))
 }
 
 /// Causes in one line.

@@ -327,7 +327,6 @@ fn summary(input: &Input) -> Phrase {
         skipped: without + skipped,
         machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
-        grade: base.grade.to_string(),
         sessions: text::sessions_of(sessions, boots),
     }
     .phrase()

@@ -10,7 +10,6 @@
 //! | [`why`] | for one figure, which conditions of a verdict hold |
 //! | [`csv`] | every cell of a comparison with its evidence, for a spreadsheet |
 //! | [`history`] | one metric over a machine's runs, as document, drawing and page |
-//! | [`noise`] | how much a machine differs from itself |
 //! | [`profile`], [`flame`] | where the time goes, as text and as a flame graph |
 //! | [`figures_index`] | what is in a directory of drawings |
 //! | [`scene`], [`svg`] | the marks of a drawing, and how they are written for the page and for files |
@@ -37,7 +36,6 @@ mod histogram;
 pub mod history;
 pub mod html;
 mod latency;
-pub mod noise;
 mod notes;
 pub mod numbers;
 pub mod phrase;

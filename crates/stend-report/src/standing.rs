@@ -3,12 +3,13 @@
 use stend_model::side::AS_IT_IS;
 use stend_model::suite::Layout;
 
+use super::doc::Value;
 use super::notes::{joined, listed};
 use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval, factor};
 use crate::words::{self, Given};
 use stend_compare::standing::{Extreme, Mean, Standing, standings as compared};
-use stend_compare::table::{Cell, Note, Row, Table};
+use stend_compare::table::{Cell, Design, Note, Row, Table};
 
 /// What is to be said of a run beside the base.
 #[derive(PartialEq)]
@@ -149,6 +150,11 @@ fn with_difference(names: &Names, standing: &Standing) -> Phrase {
 /// What the mean's line is called.
 pub(super) fn mean_label(mean: &Mean) -> Phrase {
     words::say("mean-label", &[("count", Given::Count(mean.scenarios))])
+}
+
+/// The mean with its mark.
+pub(super) fn mean_change(design: Design, mean: &Mean) -> Value {
+    Value::Change { verdict: mean.verdict, solid: design != Design::OneAfterTheOther, ratio: Some(mean.ratio) }
 }
 
 /// The mean and its interval.

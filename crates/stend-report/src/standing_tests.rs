@@ -7,6 +7,7 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
         |count: usize, scenario: &str, ratio| (count > 0).then(|| Extreme { scenario: scenario.into(), ratio });
     Standing {
         column: 1,
+        design: Design::InTurns,
         better,
         worse,
         same,

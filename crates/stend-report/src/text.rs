@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use stend_model::metric::{Better, Unit, three_digits};
-use stend_model::reference::Grade;
 use stend_stats::Reason;
 use unicode_width::UnicodeWidthStr;
 
@@ -12,15 +11,18 @@ pub(super) use super::standing::standings;
 use crate::words;
 use crate::words::Given;
 pub(super) use stend_compare::standing::in_direction;
-use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Counted, Published, Row, Table, Verdict};
 
-/// The mark of a verdict, which can be read without colour.
-pub(super) const fn mark(verdict: Verdict) -> char {
-    match verdict {
-        Verdict::Better => '▲',
-        Verdict::Worse => '▼',
-        Verdict::Same => '≈',
-        Verdict::Unresolved => '?',
+/// The mark of a verdict, which can be read without colour: solid for what was measured in turns, hollow for what was measured one after the other.
+pub(super) const fn mark(verdict: Verdict, solid: bool) -> char {
+    match (verdict, solid) {
+        (Verdict::Better, true) => '▲',
+        (Verdict::Better, false) => '△',
+        (Verdict::Worse, true) => '▼',
+        (Verdict::Worse, false) => '▽',
+        (Verdict::Same, true) => '≈',
+        (Verdict::Same, false) => '~',
+        (Verdict::Unresolved, _) => '?',
     }
 }
 
@@ -84,21 +86,30 @@ pub(super) fn change(ratio: f64) -> String {
 
 /// A verdict's mark with the change, or alone where there is no ratio.
 pub(super) fn marked_change(against: &AgainstBase) -> String {
-    marked(against.verdict, against.ratio)
+    marked(against.verdict, against.is_solid(), against.ratio)
 }
 
 /// The same of what is no comparison.
-pub(super) fn marked(verdict: Verdict, ratio: Option<f64>) -> String {
-    let mark = mark(verdict);
+pub(super) fn marked(verdict: Verdict, solid: bool, ratio: Option<f64>) -> String {
+    let mark = mark(verdict, solid);
     ratio.map_or_else(|| mark.to_string(), |ratio| format!("{mark} {}", change(ratio)))
 }
 
-/// About how many repeats on each side would settle a run's unresolved figure, or how many it takes at least.
+/// About how many pairs, repeats or sessions on each side would settle a run's unresolved figure, or how many it takes at least.
 pub(super) fn to_settle(row: &Row, column: usize) -> Option<Value> {
     let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
     let against = value.against_base.as_ref().filter(|against| against.verdict == Verdict::Unresolved)?;
-    let at_least = against.reason == Reason::TooFewRepeats;
-    against.repeats_needed.map(|repeats| Value::Needed { repeats, at_least })
+    let at_least = against.reason == Reason::TooFew;
+    against.needed.map(|numbers| Value::Needed { numbers, at_least })
+}
+
+/// What gave one number of a comparison, by its name.
+pub(super) const fn counted(counted: Counted) -> &'static str {
+    match counted {
+        Counted::Pairs => "pairs",
+        Counted::Sessions => "sessions",
+        Counted::Repeats => "repeats",
+    }
 }
 
 /// A factor: `× 2.35`.
@@ -237,24 +248,22 @@ pub(super) fn count(valid: u32, invalid: u32, outliers: u32) -> String {
     if invalid == 0 { format!("{valid}{star}") } else { format!("{valid}/{}{star}", valid + invalid) }
 }
 
-/// How many sessions there are, and whether the machine was booted in between, which decides the grade.
+/// How many sessions there are, and over how many boots of the machine.
 pub(super) fn sessions_of(sessions: u32, boots: u32) -> Phrase {
     words::say("sessions", &[("sessions", Given::Count(sessions as usize)), ("boots", Given::Count(boots as usize))])
 }
 
-/// What a grade means, in few words.
-pub(super) fn grade(column: &Column) -> String {
-    let meaning = match (&column.origin, column.grade) {
-        (ColumnOrigin::Run { sessions, boots, .. }, _) => {
-            format!("samples, {}", sessions_of(*sessions, *boots).english())
-        }
-        (ColumnOrigin::Published { .. }, Grade::C) => "published with its spread".to_owned(),
-        (ColumnOrigin::Published { .. }, _) => "single published numbers".to_owned(),
-    };
-    match &column.emulator {
-        Some(emulator) => format!("emulated by {emulator}: conformance only"),
-        None => format!("grade {}: {meaning}", column.grade),
+/// How a column was measured beside the base, and in how many sessions.
+pub(super) fn grade(column: &Column) -> Phrase {
+    if let Some(emulator) = &column.emulator {
+        return words::say("grade-emulated", &[("emulator", Given::Text(emulator))]);
     }
+    let sessions = match &column.origin {
+        ColumnOrigin::Run { sessions, boots, .. } => Some(sessions_of(*sessions, *boots)),
+        ColumnOrigin::Published { .. } => None,
+    };
+    let grade = column.grade.map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
+    Phrase::joined(&grade.into_iter().chain(sessions).collect::<Vec<_>>(), ", ")
 }
 
 /// Words of a command as a shell would read them.

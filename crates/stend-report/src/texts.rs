@@ -43,7 +43,7 @@ texts! {
     cpu, each_cpu, each_lun, each_cpu_busy, lowest, mean, highest, busy, user, system, iowait, steal, slope,
     time_goes, not_seen, flame_caption, flame_timer, function, in_itself, with_callees, part, system_call, share,
     time, calls, call_errors, each_call, calls_caption, sources, method, method_point, method_verdict, method_pairs,
-    method_invalid, legend_grade, method_charts, questions, questions_source, ask_double, ask_limits, ask_errors,
+    method_invalid, legend_turns, method_charts, questions, questions_source, ask_double, ask_limits, ask_errors,
     ask_reproduce, ask_matter, ask_happened, no_profile, see_profiles, no_loader, below_ceilings, one_boot, none_sure,
     not_compared, how_computed, same_machine, same_machine_in_turns, show_only, only_better, only_worse, only_same,
     only_unresolved, rows_shown, none_shown, why, histogram, histogram_caption, gate_steal, gate_foreign, gate_fall,
@@ -72,8 +72,6 @@ pub struct Summary<'a> {
     pub machine: &'a str,
     /// When the run began.
     pub moment: Option<String>,
-    /// The evidence grade's letter.
-    pub grade: String,
     /// In how many sessions it was measured.
     pub sessions: Phrase,
 }
@@ -81,7 +79,7 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// In plain words.
     pub fn phrase(&self) -> Phrase {
-        let Self { measured, skipped, why, machine, moment, grade, sessions } = self;
+        let Self { measured, skipped, why, machine, moment, sessions } = self;
         let why = why.as_ref().map_or(Given::Text(""), Given::Said);
         words::say(
             "summary",
@@ -91,7 +89,6 @@ impl Summary<'_> {
                 ("moment", Given::Text(moment.as_deref().unwrap_or_default())),
                 ("skipped", Given::Count(*skipped)),
                 ("why", why),
-                ("grade", Given::Text(grade)),
                 ("sessions", Given::Said(sessions)),
             ],
         )
@@ -100,9 +97,12 @@ impl Summary<'_> {
 
 /// What an unresolved comparison would take.
 pub fn to_settle(against: &AgainstBase) -> Option<Phrase> {
-    // Of fewer than six it is said already that a verdict takes six.
-    let repeats = against.repeats_needed.filter(|_| against.reason != Reason::TooFewRepeats)?;
-    Some(words::say("to-settle", &[("repeats", Given::Count(repeats as usize))]))
+    // Of too few it is said already how many a verdict takes.
+    let numbers = against.needed.filter(|_| against.reason != Reason::TooFew)?;
+    Some(words::say(
+        "to-settle",
+        &[("numbers", Given::Count(numbers)), ("counted", Given::Text(text::counted(against.counted)))],
+    ))
 }
 
 /// How long a series is, and how much of it is drawn.
@@ -150,27 +150,27 @@ mod tests {
         let summary = |measured, skipped, sessions: [u32; 2]| {
             let sessions = text::sessions_of(sessions[0], sessions[1]);
             let moment = Some("2026-11-21 05:55 UTC".into());
-            Summary { measured, skipped, why: None, machine: "pc-7", moment, grade: "B".into(), sessions }.phrase()
+            Summary { measured, skipped, why: None, machine: "pc-7", moment, sessions }.phrase()
         };
         let two = summary(14, 2, [1, 1]);
         assert_eq!(
             two.english(),
-            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; evidence grade B: one session."
+            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; one session."
         );
         assert_eq!(
             two.russian(),
-            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; степень доказательности B: одна сессия."
+            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; одна сессия."
         );
         let one = summary(1, 0, [6, 1]);
         assert!(
             one.russian().starts_with("Измерен 1 сценарий ")
-                && one.english().ends_with(" B: 6 sessions, no boot seen in between.")
+                && one.english().ends_with("; 6 sessions, no boot seen in between.")
         );
-        assert!(one.russian().ends_with(": 6 сессий, перезагрузок между ними не видно."), "{}", one.russian());
+        assert!(one.russian().ends_with("; 6 сессий, перезагрузок между ними не видно."), "{}", one.russian());
         let over_boots = summary(1, 0, [3, 2]);
         assert!(
-            over_boots.english().ends_with(": 3 sessions over 2 boots.")
-                && over_boots.russian().ends_with(": 3 сессии, 2 загрузки.")
+            over_boots.english().ends_with("; 3 sessions over 2 boots.")
+                && over_boots.russian().ends_with("; 3 сессии, 2 загрузки.")
         );
     }
 }

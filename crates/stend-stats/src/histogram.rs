@@ -9,8 +9,6 @@ use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
-use crate::normal;
-
 /// Values that must lie beyond a percentile before it is told.
 pub const LEAST_IN_TAIL: f64 = 10.0;
 
@@ -20,6 +18,9 @@ const LEAST_NS: u64 = 1;
 const MOST_NS: u64 = 60_000_000_000;
 /// Decimal digits kept of each latency.
 const DIGITS: u8 = 3;
+
+/// The 97.5 % quantile of the normal distribution.
+const NORMAL_97_5: f64 = 1.959_963_984_540_054;
 
 /// How a compressed histogram begins, before its length.
 const COOKIE: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
@@ -145,7 +146,8 @@ impl Latencies {
         BASE64.encode(bytes)
     }
 
-    /// Reads such a text, whatever wrote it. A histogram with other bounds or digits is counted anew within these.
+    /// Reads such a text, whatever wrote it. A histogram with other bounds or digits is counted anew within these, each bucket at its least
+    /// latency, as HdrHistogram's own libraries add one to another.
     ///
     /// * Unit: the text's values are taken for nanoseconds.
     /// * Assumes: nothing of who wrote it: lengths and checksum are held against what is there.
@@ -179,7 +181,9 @@ impl Latencies {
             return Ok(Self { counts });
         }
         let mut latencies = Self::default();
-        let all = counts.iter_recorded().all(|step| latencies.record(step.value_iterated_to(), step.count_at_value()));
+        let all = counts
+            .iter_recorded()
+            .all(|step| latencies.record(counts.lowest_equivalent(step.value_iterated_to()), step.count_at_value()));
         if all { Ok(latencies) } else { Err(bad("it counts more than 2⁶⁴ − 1 latencies")) }
     }
 
@@ -228,7 +232,7 @@ impl Latencies {
         if !(share > 0.0 && share < 1.0) || n * share.min(1.0 - share) < LEAST_IN_TAIL * (1.0 - 1e-9) {
             return None;
         }
-        let spread = -normal::inverse(0.025) * (n * share * (1.0 - share)).sqrt();
+        let spread = NORMAL_97_5 * (n * share * (1.0 - share)).sqrt();
         let at = |rank: f64| self.counts.value_at_quantile((rank / n).clamp(0.0, 1.0));
         let low = at((n * share - spread).floor().max(1.0));
         let high = at((n * share + spread).ceil().min(n));

@@ -53,24 +53,6 @@ impl SplitMix64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Hands `count` uniform indices in 0..`count` to `take`, two from each draw of 64 bits where that is enough: the inner loop
-    /// of a bootstrap. Their bias is below `count`/2³².
-    #[inline]
-    pub(crate) fn indices(&mut self, count: usize, mut take: impl FnMut(usize)) {
-        let Ok(bound) = u32::try_from(count) else {
-            (0..count).for_each(|_| take(self.index(count)));
-            return;
-        };
-        let scaled = |half: u64| ((half * u64::from(bound)) >> 32) as usize;
-        for place in (0..count).step_by(2) {
-            let bits = self.next_u64();
-            take(scaled(bits >> 32));
-            if place + 1 < count {
-                take(scaled(bits & 0xFFFF_FFFF));
-            }
-        }
-    }
-
     /// Uniform index in 0..`bound`: ⌊bits·bound/2⁶⁴⌋ of the next 64, whose bias is below `bound`/2⁶⁴.
     ///
     /// * Unit: that of `bound`.

@@ -1,193 +1,261 @@
-//! The verdict rule.
+//! The verdict rule, over a table.
 
-use crate::MIN_REPEATS;
-use crate::ratio::RatioInterval;
-use crate::sample::{finite_sorted, sorted_quantile};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::effect::{Counted, Design, Direction, Effect, LEAST_NUMBERS, Numbers};
+use crate::false_discovery::benjamini_hochberg;
 
 /// q below this is significant.
 pub const SIGNIFICANCE: f64 = 0.05;
 
-/// The least noise floor: 1 %.
-pub const LEAST_FLOOR: f64 = 0.01;
+/// The smallest difference that matters, δ, where a suite names none: 1 %.
+pub const DEFAULT_FLOOR: f64 = 0.01;
 
-/// Which way a metric is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Direction {
-    /// A rate, a throughput.
-    HigherIsBetter,
-    /// A time, a latency, a cost.
-    LowerIsBetter,
-}
+/// Nobody makes more numbers than this.
+const MOST_NEEDED: usize = 10_000;
 
 /// What may be said of `a` against `b`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// `a` is better than `b` by more than the noise floor.
+    /// `a` is better than `b` by more than δ.
     Better,
-    /// `a` is worse than `b` by more than the noise floor.
+    /// `a` is worse than `b` by more than δ.
     Worse,
-    /// They differ by no more than the noise floor.
+    /// They differ by less than δ.
     Same,
-    /// The repeats do not decide.
+    /// The numbers do not decide.
     Unresolved,
 }
 
 /// Why the verdict is what it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// Better or worse: significant, and the whole interval lies beyond the floor.
+    /// Better or worse: significant, and the whole interval lies beyond δ.
     BeyondFloor,
-    /// Same: the whole interval lies within the floor.
+    /// Same: the whole interval lies within δ.
     WithinFloor,
-    /// Unresolved: q ≥ 0.05, and the interval is not within the floor.
+    /// Unresolved: q ≥ 0.05, and the interval is not within δ.
     NotSignificant,
-    /// Unresolved: significant, but the interval reaches over the edge of the floor.
+    /// Unresolved: significant, but the interval reaches over δ.
     CrossesFloor,
-    /// Unresolved: beyond the floor, but not beyond what the runs differ from themselves.
-    WithinDrift,
-    /// Unresolved: fewer than six valid repeats on a side.
-    TooFewRepeats,
-    /// Unresolved: a repeat is NaN or infinite.
+    /// Unresolved: fewer pairs or repeats of a side than [`LEAST_NUMBERS`].
+    TooFew,
+    /// Unresolved: a value is NaN or infinite.
     NotFinite,
-    /// Unresolved: a repeat is zero or negative, so that there is no ratio.
+    /// Unresolved: a value is zero or negative, so that there is no ratio.
     NotPositive,
-    /// Unresolved: paired sides differ in sessions or lengths.
+    /// Unresolved: neighbours in turns are missing.
     UnequalPairs,
-    /// Unresolved: the noise floor is negative or not finite.
+    /// Unresolved: δ is negative or not finite.
     BadFloor,
-    /// Unresolved: no interval or no q, or one that makes no sense.
-    NoEvidence,
 }
 
-/// What [`judge`] looks at.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Evidence {
-    /// Valid repeats of a, all sessions.
-    pub repeats_a: usize,
-    /// Valid repeats of b, all sessions.
-    pub repeats_b: usize,
-    /// Ratio a/b and its 95 % interval.
-    pub interval: Option<RatioInterval>,
-    /// q-value over the whole table.
-    pub q: Option<f64>,
-    /// Noise floor δ as a fraction; see [`noise_floor`].
-    pub delta: f64,
+/// One comparison: `a`, the thing judged, against the base `b`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// Valid repeats of a, by session.
+    pub a_sessions: Vec<Vec<f64>>,
+    /// Valid repeats of b, by session. In turns they are neighbours of those of a at the same places.
+    pub b_sessions: Vec<Vec<f64>>,
+    /// How the two were measured.
+    pub design: Design,
     /// Which way the metric is good.
     pub direction: Direction,
+    /// The smallest difference that matters, δ, as a fraction.
+    pub delta: f64,
 }
 
-/// A verdict and its reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Judgement {
-    /// What may be said.
+/// What is known of one cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellResult {
+    /// The numbers that it was judged by; `None` where there are none.
+    pub numbers: Option<Numbers>,
+    /// What gave one number.
+    pub counted: Counted,
+    /// How many there are of a, and of b.
+    pub counts: [usize; 2],
+    /// a/b, also with too few numbers for more. `None` where there is no ratio.
+    pub ratio: Option<f64>,
+    /// The 95 % interval of the ratio; `None` with a single number of a side.
+    pub interval: Option<(f64, f64)>,
+    /// p of the hypothesis that the difference does not matter; `None` with too few numbers.
+    pub p: Option<f64>,
+    /// Benjamini-Hochberg q over all cells of the table that have a p.
+    pub q: Option<f64>,
+    /// The verdict on a.
     pub verdict: Verdict,
     /// Why.
     pub reason: Reason,
+    /// For an unresolved cell, about how many numbers of each side would decide; with too few, how many a verdict takes at least.
+    /// `None` where no number can be given. An estimate: see [`Effect::needed`].
+    pub needed: Option<usize>,
+    /// The smallest difference, as a share, that nine of ten such comparisons would have marked; see [`Effect::visible`].
+    pub visible: Option<f64>,
 }
 
-/// The verdict on `a` against `b`:
+/// Judges every cell of a table at once, in the order given.
 ///
-/// * **better/worse** ⇔ q < 0.05 and the whole interval beyond the floor: low > 1 + δ, or
-///   high < 1/(1 + δ);
-/// * **same** ⇔ the interval within the floor, 1/(1 + δ) ≤ low and high ≤ 1 + δ, whatever q;
-/// * else **unresolved**; so too with fewer than six repeats on a side.
+/// For each cell the [`Numbers`] of its design give an [`Effect`]: ratio, interval and p of a difference that does not matter. Over the table
+/// [`benjamini_hochberg`] corrects the p of cells with enough numbers: [`LEAST_NUMBERS`] pairs or repeats a side, or two sessions. Then
+/// * **better** or **worse** ⇔ q < 0.05 and the interval beyond δ: low > 1 + δ, or high < 1/(1 + δ);
+/// * **same** ⇔ the interval within δ: 1/(1 + δ) ≤ low and high ≤ 1 + δ, whatever q;
+/// * else **unresolved**.
 ///
-/// The floor is symmetric in ln ratio, so that swapping the sides swaps better and worse and
-/// changes nothing else. A δ of 1 % is thus −0.990 % and +1 %.
+/// δ is symmetric in ln ratio, so that swapping the sides swaps better and worse and changes nothing else. A δ of 1 % is thus −0.990 % and +1 %.
 ///
-/// * Unit: none.
-/// * Assumes: interval and q are what they say; see [`compare_table_with`](crate::compare_table_with).
-/// * Refuses: what cannot be judged is `Unresolved` with its [`Reason`].
-/// * Source: the project's method page; two one-sided tests for *same*: Schuirmann, *J. Pharmacokinet. Biopharm.* 15 (1987), here at 95 % instead of 90 %.
+/// * Unit: none; ratios, probabilities, and numbers for what is needed.
+/// * Assumes: numbers that are independent and nearly normal on a logarithmic scale. In turns, what disturbs neighbours alike is in neither. One
+///   after the other, what changes between the sides counts as a difference of theirs.
+/// * Refuses: a cell that cannot be judged is `Unresolved` with its [`Reason`] and takes no part in the q-values of others.
+/// * Source: McCarthy and Smyth, *Bioinformatics* 25 (2009), for the test; Schuirmann, *J. Pharmacokinet. Biopharm.* 15 (1987), for *same*, here
+///   with 95 % instead of 90 %; Benjamini and Hochberg (1995).
 ///
 /// ```
-/// use stend_stats::{Direction, Evidence, IntervalMethod, RatioInterval, Verdict, judge};
-/// let interval = RatioInterval {
-///     ratio: 0.95, low: 0.93, high: 0.97, confidence: 0.95, method: IntervalMethod::Bca,
+/// use stend_stats::{Cell, Design, Direction, Reason, Verdict, compare};
+/// let cell = |a: &[f64]| Cell {
+///     a_sessions: vec![a.to_vec()], b_sessions: vec![vec![1.0, 1.01, 1.02, 0.99, 0.98]],
+///     design: Design::OneAfterTheOther, direction: Direction::LowerIsBetter, delta: 0.01,
 /// };
-/// let judgement = judge(&Evidence {
-///     repeats_a: 10, repeats_b: 10, interval: Some(interval), q: Some(0.001), delta: 0.01,
-///     direction: Direction::LowerIsBetter,
-/// });
-/// assert_eq!(judgement.verdict, Verdict::Better);
+/// let results = compare(&[cell(&[2.0, 2.01, 2.02, 1.99, 1.98]), cell(&[2.0, 2.0])]);
+/// assert_eq!((results[0].verdict, results[1].reason), (Verdict::Worse, Reason::TooFew));
 /// ```
 #[must_use]
-pub fn judge(evidence: &Evidence) -> Judgement {
-    let unresolved = |reason| Judgement { verdict: Verdict::Unresolved, reason };
-    if !(evidence.delta.is_finite() && evidence.delta >= 0.0) {
-        return unresolved(Reason::BadFloor);
-    }
-    if evidence.repeats_a.min(evidence.repeats_b) < MIN_REPEATS {
-        return unresolved(Reason::TooFewRepeats);
-    }
-    let (Some(interval), Some(q)) = (evidence.interval, evidence.q) else {
-        return unresolved(Reason::NoEvidence);
+pub fn compare(cells: &[Cell]) -> Vec<CellResult> {
+    let measured: Vec<Measured> = cells.iter().map(Measured::new).collect();
+    let tested: Vec<f64> = measured.iter().filter_map(|measured| measured.p).collect();
+    let adjusted = benjamini_hochberg(&tested);
+    let marked = adjusted.iter().filter(|q| **q < SIGNIFICANCE).count();
+    // What p one more cell would have to reach.
+    let tests = tested.len().max(1);
+    let level = SIGNIFICANCE * (marked + 1).min(tests) as f64 / tests as f64;
+    let mut adjusted = adjusted.into_iter();
+    let conclude = |(cell, measured): (&Cell, Measured)| {
+        let q = measured.p.and_then(|_| adjusted.next());
+        measured.conclude(cell, q, level)
     };
-    let ordered = interval.low > 0.0 && interval.low <= interval.high && interval.high.is_finite();
-    if !ordered || !(0.0..=1.0).contains(&q) {
-        return unresolved(Reason::NoEvidence);
+    cells.iter().zip(measured).map(conclude).collect()
+}
+
+/// The smallest difference, as a share, that a comparison of `cells` scenarios will mark in nine of ten cases, if only one of them differs.
+///
+/// * Unit: a fraction.
+/// * Assumes: repeats with the coefficient of variation `cv`, and as [`compare`].
+/// * Refuses: `None` with fewer than [`LEAST_NUMBERS`] numbers a side, or a `cv` that is negative or not finite.
+/// * Source: as [`Effect::visible`].
+///
+/// ```
+/// use stend_stats::{Design, visible_difference};
+/// let seen = visible_difference(0.01, 6, Design::InTurns, 0.01, 20).unwrap();
+/// assert!((0.04..0.055).contains(&seen));
+/// ```
+#[must_use]
+pub fn visible_difference(cv: f64, numbers: usize, design: Design, delta: f64, cells: usize) -> Option<f64> {
+    let effect = Effect::planned(cv, numbers, design).filter(|_| numbers >= LEAST_NUMBERS)?;
+    Some(effect.visible(delta, SIGNIFICANCE / cells.max(1) as f64)).filter(|visible| visible.is_finite())
+}
+
+/// A cell before the table is known.
+struct Measured {
+    numbers: Option<(Numbers, Counted)>,
+    refused: Option<Reason>,
+    effect: Option<Effect>,
+    p: Option<f64>,
+}
+
+impl Measured {
+    fn new(cell: &Cell) -> Self {
+        let bad = bad_value(cell);
+        let numbers = Numbers::of(cell.design, &cell.a_sessions, &cell.b_sessions).filter(|_| bad.is_none());
+        let refused = match &numbers {
+            _ if bad.is_some() => bad,
+            None => Some(Reason::UnequalPairs),
+            Some((numbers, counted)) if numbers.counts().into_iter().min() < Some(numbers.least(*counted)) => {
+                Some(Reason::TooFew)
+            }
+            Some(_) => None,
+        };
+        let effect = numbers.as_ref().and_then(|(numbers, _)| Effect::of(numbers));
+        let p = effect.filter(|_| refused.is_none()).map(|effect| effect.p_beyond(cell.delta));
+        Self { numbers, refused, effect, p }
     }
-    let most = 1.0 + evidence.delta;
-    let least = 1.0 / most;
-    if interval.low >= least && interval.high <= most {
-        return Judgement { verdict: Verdict::Same, reason: Reason::WithinFloor };
+
+    fn conclude(self, cell: &Cell, q: Option<f64>, level: f64) -> CellResult {
+        let (verdict, reason) = match (self.refused, self.effect, q) {
+            (None, Some(effect), Some(q)) => effect.verdict(q, cell.delta, cell.direction),
+            (refused, ..) => (Verdict::Unresolved, refused.unwrap_or(Reason::TooFew)),
+        };
+        let judged = self.effect.filter(|_| self.refused.is_none());
+        let (numbers, counted) = self.numbers.unzip();
+        let counts = numbers.as_ref().map_or([0; 2], Numbers::counts);
+        CellResult {
+            ratio: numbers.as_ref().and_then(ratio),
+            interval: self.effect.map(|effect| effect.interval()).filter(|(low, high)| *low > 0.0 && high.is_finite()),
+            p: self.p,
+            q,
+            verdict,
+            reason,
+            needed: match (verdict, reason) {
+                // Of a single one nothing is known that more could settle.
+                (Verdict::Unresolved, Reason::TooFew) => self.effect.map(|_| LEAST_NUMBERS),
+                (Verdict::Unresolved, _) => judged.and_then(|effect| effect.needed(cell.delta, level, MOST_NEEDED)),
+                _ => None,
+            },
+            visible: judged.map(|effect| effect.visible(cell.delta, level)).filter(|visible| visible.is_finite()),
+            counted: counted.unwrap_or(Counted::Repeats),
+            numbers,
+            counts,
+        }
     }
-    if q >= SIGNIFICANCE {
-        return unresolved(Reason::NotSignificant);
-    }
-    let higher = if interval.low > most {
-        true
-    } else if interval.high < least {
-        false
+}
+
+/// Also of a single number a side.
+fn ratio(numbers: &Numbers) -> Option<f64> {
+    let centre = |numbers: &[f64]| crate::sample::mean(numbers);
+    let difference = match numbers {
+        Numbers::Differences(differences) => centre(differences)?,
+        Numbers::Sides { a, b } => centre(a)? - centre(b)?,
+    };
+    Some(difference.exp()).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+}
+
+fn bad_value(cell: &Cell) -> Option<Reason> {
+    let values = || cell.a_sessions.iter().chain(&cell.b_sessions).flatten();
+    if values().any(|value| !value.is_finite()) {
+        Some(Reason::NotFinite)
+    } else if !(cell.delta.is_finite() && cell.delta >= 0.0) {
+        Some(Reason::BadFloor)
+    } else if values().any(|value| *value <= 0.0) {
+        Some(Reason::NotPositive)
     } else {
-        return unresolved(Reason::CrossesFloor);
-    };
-    let better = higher == (evidence.direction == Direction::HigherIsBetter);
-    Judgement { verdict: if better { Verdict::Better } else { Verdict::Worse }, reason: Reason::BeyondFloor }
-}
-
-/// δ = max(1 %, the stand's A/A floor, the metric's own floor).
-///
-/// * Unit: a fraction.
-/// * Assumes: floors of the same metric.
-/// * Refuses: `None` for a floor that is negative or not finite.
-/// * Source: the project's method page.
-///
-/// ```
-/// assert_eq!(stend_stats::noise_floor(Some(0.023), None), Some(0.023));
-/// assert_eq!(stend_stats::noise_floor(None, None), Some(0.01));
-/// ```
-#[must_use]
-pub fn noise_floor(aa_floor: Option<f64>, own_floor: Option<f64>) -> Option<f64> {
-    let floors = [aa_floor, own_floor];
-    let mut given = floors.iter().flatten();
-    if given.any(|floor| !(floor.is_finite() && *floor >= 0.0)) {
-        return None;
+        None
     }
-    Some(floors.iter().flatten().copied().fold(LEAST_FLOOR, f64::max))
 }
 
-/// The stand's noise floor for a scenario: 95th percentile of exp|ln r| − 1 over the ratios of A/A
-/// comparisons (for small changes the same as |r − 1|, and alike for r and 1/r).
-///
-/// Twenty ratios or more are needed for a percentile that means something; with fewer it is in
-/// effect the largest.
-///
-/// * Unit: a fraction.
-/// * Assumes: ratios of comparisons of the same with the same, made as those will be that the floor is for.
-/// * Refuses: `None` for an empty list or a ratio that is not positive and finite.
-/// * Source: the project's method page; the percentile: [`quantile`](crate::quantile).
-///
-/// ```
-/// let floor = stend_stats::aa_floor(&[1.01, 1.0, 0.99, 1.02]).unwrap();
-/// assert!(floor > 0.015 && floor < 0.02);
-/// ```
-#[must_use]
-pub fn aa_floor(ratios: &[f64]) -> Option<f64> {
-    // Of what is no ratio the logarithm is not finite.
-    let sizes: Vec<f64> = ratios.iter().map(|r| r.ln().abs()).collect();
-    let floor = sorted_quantile(&finite_sorted(&sizes)?, 0.95).exp_m1();
-    floor.is_finite().then_some(floor)
+impl Effect {
+    /// What may be said of an effect with this q: the conditions that [`compare`] names.
+    ///
+    /// * Unit: none.
+    /// * Assumes: a `q` from [`Effect::p_beyond`] with the same δ.
+    /// * Refuses: nothing.
+    /// * Source: as [`compare`].
+    #[must_use]
+    pub fn verdict(&self, q: f64, delta: f64, direction: Direction) -> (Verdict, Reason) {
+        let (low, high) = self.interval();
+        let most = 1.0 + delta;
+        let least = 1.0 / most;
+        if low >= least && high <= most {
+            return (Verdict::Same, Reason::WithinFloor);
+        }
+        if q >= SIGNIFICANCE {
+            return (Verdict::Unresolved, Reason::NotSignificant);
+        }
+        if low <= most && high >= least {
+            return (Verdict::Unresolved, Reason::CrossesFloor);
+        }
+        let better = (low > most) == (direction == Direction::HigherIsBetter);
+        (if better { Verdict::Better } else { Verdict::Worse }, Reason::BeyondFloor)
+    }
 }

@@ -259,13 +259,6 @@ impl Store {
             .map_err(|error| explain(&self.path, error))
     }
 
-    /// The finished noise measurements, oldest first, without their repeats.
-    pub fn noise_runs(&self) -> Result<Vec<Run>> {
-        let mut runs = self.list()?;
-        runs.retain(|run| run.state == "finished" && run.kind == Kind::Noise);
-        runs.iter().map(|summary| self.run(&summary.id)).collect()
-    }
-
     /// Gives each run, oldest first, with what its document says; one at a time, since there may be many.
     pub fn each_run<T: DeserializeOwned>(&self, mut each: impl FnMut(Summary, T)) -> Result<()> {
         for summary in self.list()? {

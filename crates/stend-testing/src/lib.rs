@@ -94,7 +94,6 @@ pub fn record(id: &str, milliseconds: &[f64]) -> Record {
         suite,
         skipped: Vec::new(),
         profile: false,
-        noise: false,
         target: None,
         known: None,
         sides: Vec::new(),

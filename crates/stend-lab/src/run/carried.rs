@@ -332,7 +332,6 @@ impl Reading {
             suite: plan.suite.clone(),
             skipped: plan.skipped.clone(),
             profile: false,
-            noise: false,
             target: None,
             sides: Vec::new(),
             carried: true,

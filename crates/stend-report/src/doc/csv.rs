@@ -104,10 +104,10 @@ fn parts(value: &Value) -> Vec<(&'static str, String)> {
         Value::Count { valid, invalid, outliers } => {
             vec![("", valid.to_string()), ("invalid", invalid.to_string()), ("outliers", outliers.to_string())]
         }
-        Value::Change(verdict, ratio) => {
+        Value::Change { verdict, ratio, .. } => {
             vec![("", ratio.map(|ratio| ratio.to_string()).unwrap_or_default()), ("verdict", word(*verdict).into())]
         }
-        Value::Needed { repeats, .. } => one(repeats.to_string()),
+        Value::Needed { numbers, .. } => one(numbers.to_string()),
         Value::Moment(moment) => one(moment.to_string()),
     }
 }

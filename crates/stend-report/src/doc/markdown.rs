@@ -80,7 +80,7 @@ fn cell(cell: &Cell) -> String {
     let under = cell.under.shown();
     text += &match &cell.under {
         Value::Nothing => under,
-        Value::Change(..) | Value::Spread(_) => format!(" {under}"),
+        Value::Change { .. } | Value::Spread(_) => format!(" {under}"),
         Value::Factor(_, Some(_)) => format!(", {under}"),
         _ => format!(" ({under})"),
     };

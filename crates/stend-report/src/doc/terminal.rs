@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
             BLOCKS[((share * 8.0) as usize).min(7)]
         };
         let marks = trend.values[older..].iter().map(|(_, verdict)| {
-            verdict.map_or_else(|| " ".into(), |verdict| self.styled(&piece(mark(verdict), style_of(verdict))))
+            verdict.map_or_else(|| " ".into(), |verdict| self.styled(&piece(mark(verdict, true), style_of(verdict))))
         });
         let marks: String = marks.collect();
         self.blank();
@@ -293,7 +293,7 @@ impl<'a> Page<'a> {
         }
         let style = match &cell.value {
             Value::Lacking(_) | Value::Absent => Style::Dim,
-            Value::Change(verdict, _) => style_of(*verdict),
+            Value::Change { verdict, .. } => style_of(*verdict),
             _ if cell.is_strong => Style::Bold,
             _ => Style::Plain,
         };
@@ -450,7 +450,7 @@ fn style_of(verdict: Verdict) -> Style {
 /// Colour follows a mark, and intervals stand back.
 fn under_style(under: &Value) -> Style {
     match under {
-        Value::Change(verdict, _) => style_of(*verdict),
+        Value::Change { verdict, .. } => style_of(*verdict),
         Value::Interval(..) | Value::Spread(_) => Style::Dim,
         _ => Style::Plain,
     }

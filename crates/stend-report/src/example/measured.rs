@@ -106,7 +106,6 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
             remedy: Some("apt-get install -y fio".into()),
         }],
         profile: true,
-        noise: false,
         target: None,
         known: None,
         sides: Vec::new(),

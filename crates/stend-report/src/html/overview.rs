@@ -85,7 +85,7 @@ pub(super) struct GroupView {
 
 pub(super) struct HeadView {
     pub(super) title: String,
-    pub(super) grade: String,
+    pub(super) grade: Option<Phrase>,
     pub(super) hint: String,
     pub(super) first_of_group: bool,
 }
@@ -277,11 +277,13 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
     let heads = columns.iter().map(|(index, first_of_group)| {
         let column = &table.columns[*index];
         let hint = match &column.origin {
-            ColumnOrigin::Run { id, .. } if column.emulator.is_some() => format!("{id}: {}", text::grade(column)),
+            ColumnOrigin::Run { id, .. } if column.emulator.is_some() => {
+                format!("{id}: {}", text::grade(column).english())
+            }
             ColumnOrigin::Run { id, .. } => id.clone(),
             ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
         };
-        let grade = column.grade.to_string();
+        let grade = column.grade.map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
         HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
     });
     let view = |row: &Row| {

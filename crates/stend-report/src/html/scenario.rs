@@ -347,12 +347,10 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
 
 /// What a verdict rests on.
 fn evidence(against: &AgainstBase) -> Phrase {
-    let drift = against.drift.filter(|_| !against.evidence.resembling);
     let parts = [
         ("evidence-ratio", against.interval.map(text::ratio_interval)),
         ("evidence-q", against.q.map(text::probability)),
         ("evidence-floor", Some(percent(against.floor))),
-        ("evidence-drift", drift.map(percent)),
     ];
     let said =
         parts.into_iter().filter_map(|(name, figure)| Some(words::say(name, &[("figure", Given::Figure(&figure?))])));

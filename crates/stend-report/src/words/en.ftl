@@ -448,7 +448,7 @@ text-better = better
 text-worse = worse
 text-same = the same within δ
 text-unresolved = unresolved: insufficient evidence
-text-legend-delta = δ: smaller differences do not matter, or, if the machine's own noise was measured, cannot be told apart from it.
+text-legend-delta = δ: smaller differences do not matter. It is 1 % unless the suite sets it.
 text-legend-published = × 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. Without samples no test is possible, so there is no mark and no colour.
 text-legend-count = n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.
 text-nothing = Nothing was measured.
@@ -573,10 +573,10 @@ text-calls-caption = Counted by strace, after all repeats, over the whole comman
 text-sources = Published sources
 text-method = Method
 text-method-point = A figure is the median of the valid repeats. Spread is 1.4826 × the median absolute deviation over the median. The 95 % interval of a median comes from order statistics and requires six repeats.
-text-method-verdict = Better and worse require three conditions. The exact Mann–Whitney test, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05. The whole 95 % interval of the ratio lies beyond the floor δ. And it lies beyond the drift, the difference between the first and the second half within the runs, even when the interval is widened for the correlation of neighbouring repeats. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more if the suite sets more or `stend noise` measured more noise on the machine; smaller differences cannot be told apart there.
-text-method-pairs = The two sides of one run are compared in pairs of neighbours. Better and worse require two conditions. Wilcoxon's signed-rank test of the pairs, corrected for the whole table by Benjamini and Hochberg, gives q < 0.05. And the whole 95 % interval of the ratio lies beyond the floor δ. Drift is not a condition, because it affects both repeats of a pair alike. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or more if the suite sets more or `stend noise` measured more noise on the machine; smaller differences cannot be told apart there.
+text-method-verdict = Runs made one after the other are compared by the logarithms of their repeats, or of whole sessions where both sides have several. Better and worse require two conditions. A t-test rejects that the difference is δ or less: q < 0.05, corrected by Benjamini and Hochberg over the main metrics of the table. And the whole 95 % interval of the ratio lies beyond δ. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or what the suite sets. The change is the ratio of geometric means; the medians beside it show the level.
+text-method-pairs = The two sides of one run were measured in turns, the order within each pair drawn at random. The logarithm of each pair's ratio is one number, so whatever disturbs both sides alike is in none of them. Better and worse require two conditions. A t-test of these numbers rejects that the difference is δ or less: q < 0.05, corrected by Benjamini and Hochberg over the main metrics of the table. And the whole 95 % interval of the ratio lies beyond δ. Same: the whole interval lies within δ. All else is unresolved. δ is 1 %, or what the suite sets.
 text-method-invalid = A repeat is invalid if its verification failed or a gate closed: throttling, CPU time taken by the hypervisor or by other programs, swapping, a falling clock. Invalid repeats are stored and shown, but never counted. Outliers are marked by Tukey's rule and never dropped.
-text-legend-grade = The letter in a column heading is its grade of evidence: A – samples from two or more sessions with a boot of the machine in between; B – samples without a boot in between; C – a published figure with its spread; D – a single published number.
+text-legend-turns = Solid marks ▲ ▼ ≈: measured in turns. Hollow marks △ ▽ ~: one after the other, so what changed on the machine meanwhile counts as a difference. `--ab` measures in turns.
 text-method-charts = Counters are drawn as their growth per second, with a gap where a counter was reset; gauges unchanged; of metrics of each CPU the lowest, the mean and the highest. Of many samples the first, the last, the lowest and the highest of each part of the line are drawn, so every peak is visible; zooming in draws all samples.
 text-questions = What to ask of every benchmark
 text-questions-source = The list of questions is Brendan Gregg's ("Evaluating the Evaluation: A Benchmarking Checklist", 2018); the answers come from the data of this page.
@@ -638,12 +638,11 @@ note-scaled = { $run }: { $target ->
    *[false] sizes and durations
 } are scaled by { $factor }; these are not the suite's own parameters
 note-target = { $run }: target: { $target }
-note-noise = { $run } is a noise measurement (`stend noise`): the machine against itself, each scenario with twice the suite's repeats
 note-in-pairs = { $run }: the two sides were measured alternately and are compared pair by pair, so slow drift affects both alike
 note-few-repeats = { $run }: { $scenarios ->
     [one] { $scenarios } scenario asks for
    *[other] { $scenarios } scenarios ask for
-} fewer than { $least } repeats, which gives no interval and no verdict
+} fewer than { $least } repeats, which gives no verdict
 note-unverified = { $run }: the work of { $scenarios ->
     [one] { $scenarios } scenario
    *[other] { $scenarios } scenarios
@@ -672,13 +671,6 @@ note-other-direction = { $metric } is better { $better ->
 }; verdicts follow { $base }: { $scenarios }
 note-other-build = { $instruments }: another build in { $run } than in { $base }, and verdicts compare it too: { $differences }
 note-several-builds = { $run }: rebuilt in the middle of the run, so its repeats are not all of one build: { $instruments }
-note-own-noise = { $floors } of { $of ->
-    [one] { $of } floor
-   *[other] { $of } floors
-} δ { $floors ->
-    [one] is
-   *[other] are
-} the machine's own noise, up to { PERCENT($most) }: measured on { $measured_at } by `stend noise`, run { $run }
 note-pooled = { $run }: { $runs_count } runs of one machine taken together as sessions of one: { $runs }
 note-filtered = only the figures that the filter `{ $filter }` selects; the correction for many comparisons is over these figures
 note-only-rows = { $shown ->
@@ -705,26 +697,6 @@ note-nothing-published = { $references } { $references_count ->
    *[other] have
 } no figure that is compared here, and no column
 note-no-ratio = no verdict in { $run } beside { $base } on { $figures }: a value is zero or negative, and has no ratio
-note-hang-together = neighbouring repeats are correlated ({ FIXED($correlation, digits: 1) } over the table), so they count for fewer independent ones, and intervals are widened accordingly before any verdict; something on the machine changes slowly, so repeat the run at a quieter time, or measure alternately (`--ab`)
-note-assumed-noise = δ = 1 % is assumed: how much { $machines } { $machines_count ->
-    [one] differs from itself
-   *[other] differ from themselves
-} was not measured; `stend noise` with the suite { $suite } on { $machines_count ->
-    [one] it
-   *[other] them
-} does that
-note-resembling = { significant-and-unresolved }: neighbouring repeats of a run are correlated, so they count for fewer; make more repeats, or repeat both runs at another time
-note-within-drift = { significant-and-unresolved }: within a run, the first half differs from the second by { PERCENT($least) } or more, so two runs may differ by as much without a cause; repeat both runs at another time
-significant-and-unresolved = { $differences ->
-    [one] { $differences } difference is
-   *[other] { $differences } differences are
-} significant and yet unresolved{ $others ->
-    [0] {""}
-   *[other] { $main ->
-        [0] {" "}(of metrics beside the main ones)
-       *[other] {" "}({ $main } of main metrics, { $others } of others)
-    }
-}
 as-it-is = the machine as it is
 and = and
 and-more = and { $count } more
@@ -757,8 +729,12 @@ summary = { $measured ->
         [1] {""}
        *[other] most often{" "}
     }{ $why })
-}; evidence grade { $grade }: { $sessions }.
-to-settle = about { $repeats } repeats on each side would settle it
+}; { $sessions }.
+to-settle = about { $numbers } { $counted ->
+    [pairs] pairs
+    [sessions] sessions of each side
+   *[repeats] repeats of each side
+} would settle it
 drawn = lowest { $lowest }, highest { $highest }; { $samples } samples{ WITH(", ", $points, " drawn") }
 merged-of = { $count } in { $repeats ->
     [one] { $repeats } repeat
@@ -766,6 +742,13 @@ merged-of = { $count } in { $repeats ->
 }
 curves-left-out = Curves not drawn, because there are too many: { $count }.
 axes = Down: { $down }; across: { $across }
+grade = { $grade ->
+    [in_turns] in turns
+    [sessions_in_turns] sessions in turns
+    [one_after_the_other] one after the other
+   *[published] published numbers
+}
+grade-emulated = emulated by { $emulator }: conformance only
 sessions = { $sessions ->
     [1] one session
    *[other] { $sessions } sessions{ $boots ->
@@ -982,31 +965,23 @@ no-verdict = No verdict: the two are not to be compared, as the notes above the 
 reason = { $verdict ->
     [better] Better than the base: { reason-significant }
     [worse] Worse than the base: { reason-significant }
-    [same] { $noise ->
-        [true] Cannot be told apart from the base
-       *[false] The same as the base for all that matters
-    }: { reason-size }. The whole interval lies within { reason-floor }.
+    [same] The same as the base for all that matters: { reason-size }. The whole interval lies within { reason-floor }.
    *[unresolved] Insufficient evidence{ $size ->
         [none] . { reason-unresolved }
-       *[other] : { reason-size }. { reason-unresolved }{ WITH("; ", $more) }
+       *[other] : { reason-size }. { reason-unresolved }{ WITH("; a difference of ", $visible, " would have been seen") }{ WITH("; ", $more) }
     }.
 }
 reason-size = { $size }{ WITH(", 95 % interval ", $interval) }
 reason-chance = { WITH(" (q ", $q, ")") }
-reason-floor = the { $floor } { $noise ->
-    [true] by which the machine differs from itself
-   *[false] that do not matter
-}
-reason-significant = { reason-size }. This is unlikely to be chance{ reason-chance }; the whole interval lies beyond { reason-floor }{ WITH(", and beyond the drift of ", $drift, " within the runs") }.
+reason-floor = the { $floor } that do not matter
+reason-significant = { reason-size }. This is unlikely to be chance{ reason-chance }; the whole interval lies beyond { reason-floor }.
 reason-unresolved = { $reason ->
-    [too-few-repeats] A verdict requires six valid repeats on each side
+    [too-few] A verdict requires five pairs, or five repeats on each side
     [not-finite] A value is not a finite number, so there is nothing to test
     [not-positive] A value is zero or negative, so there is no ratio to test
     [unequal-pairs] Not every repeat of one side has its partner on the other
     [crosses-floor] There is a difference, but it may be less than { reason-floor }
-    [resembling] There is a difference, but neighbouring repeats of a run are correlated, so they count for fewer, which is too few to be certain
-    [within-drift] Within a run the first half differs from the second{ WITH(" by ", $drift) }, so the runs may differ from each other by as much without a cause
-    [not-significant] The difference may be chance{ reason-chance }, and it may be more than { reason-floor }
+    [not-significant] It is not certain that the difference is more than { reason-floor }{ reason-chance }
    *[no-test] No test could be made
 }
 
@@ -1083,7 +1058,6 @@ differing = { $key }
 evidence-ratio = ratio { $figure }
 evidence-q = q { $figure }
 evidence-floor = floor { $figure }
-evidence-drift = drift { $figure }
 controller = controller { $number }
 
 # What the page is of.

@@ -7,7 +7,6 @@ use stend_model::side::AS_IT_IS;
 
 use super::{arguments, cause, condition, fact_fields, message, name, outcome_causes, plain, why};
 use crate::target_of_run;
-use crate::text::moment;
 use crate::words::language::Language;
 use stend_compare::notes::MOST_OF_LOADER;
 use stend_compare::table::{Lack, Loss, Note};
@@ -34,11 +33,7 @@ pub fn note(note: &Note, language: Language) -> String {
         Note::OtherPlace { difference, .. } => {
             given.set("difference", differing(std::slice::from_ref(difference), language));
         }
-        Note::OwnNoise { measured_at, .. } => given.set("measured_at", moment(*measured_at)),
         Note::LoaderBound { .. } => given.set("most", MOST_OF_LOADER),
-        Note::Resembling { differences, main } | Note::WithinDrift { differences, main, .. } => {
-            given.set("others", differences - main);
-        }
         _ => {}
     }
     message(&name("note", tag), &given, language)

@@ -3,57 +3,35 @@
 use crate::stored::{close, list, number, vectors};
 use serde_json::Value;
 use stend_stats::{
-    ChangeRule, IntervalMethod, Latencies, Mark, Method, RatioOptions, SteadyRule, benjamini_hochberg, change_points,
-    energy_split, geometric_mean_ratio, hodges_lehmann, mann_whitney, mean, median, median_absolute_deviation,
-    median_interval, paired_ratio_interval, quantile, ratio_interval, sign_flip, signed_rank, steady_state,
-    steady_state_by, tukey_marks,
+    ChangeRule, Effect, Latencies, Mark, Numbers, SteadyRule, benjamini_hochberg, change_points, energy_split, mean,
+    median, median_absolute_deviation, median_interval, quantile, steady_state, steady_state_by, tukey_marks,
 };
 
+/// Student's t of pairs, Welch's of sides, and the p of a difference of δ at most.
 #[test]
-fn mann_whitney_exact_permutation_and_normal() {
-    let mut seen = [0; 3];
-    for case in vectors("mann_whitney") {
-        let test = mann_whitney(&list(&case["a"]), &list(&case["b"])).expect("finite");
-        let (index, method) = match case["method"].as_str() {
-            Some("exact") => (0, Method::Exact),
-            Some("permutation") => (1, Method::Permutation),
-            _ => (2, Method::NormalApproximation),
+fn effects() {
+    let mut seen = [0; 2];
+    for case in vectors("effects") {
+        let sides: Vec<Vec<f64>> = case["sides"].as_array().expect("sides").iter().map(list).collect();
+        seen[sides.len() - 1] += 1;
+        let numbers = match &sides[..] {
+            [pairs] => Numbers::Differences(pairs.clone()),
+            [a, b] => Numbers::Sides { a: a.clone(), b: b.clone() },
+            _ => panic!("{case}"),
         };
-        seen[index] += 1;
-        assert_eq!(test.method, method, "{case}");
-        assert_eq!(test.statistic, number(&case["u"]), "{case}");
-        close(test.p, number(&case["p"]), 1e-11, &case.to_string());
-    }
-    assert!(seen.iter().all(|n| *n >= 6), "{seen:?}");
-}
-
-#[test]
-fn signed_rank_exact_permutation_and_normal() {
-    let mut seen = [0; 3];
-    for case in vectors("signed_rank") {
-        let test = signed_rank(&list(&case["d"])).expect("finite");
-        let (index, method) = match case["method"].as_str() {
-            Some("exact") => (0, Method::Exact),
-            Some("permutation") => (1, Method::Permutation),
-            _ => (2, Method::NormalApproximation),
-        };
-        if index == 1 || test.method != Method::Exact {
-            assert_eq!(test.method, method, "{case}");
+        let effect = Effect::of(&numbers).expect("two or more");
+        let said = case.to_string();
+        close(effect.ratio().ln(), number(&case["difference"]), 1e-9, &said);
+        close(effect.error, number(&case["error"]), 1e-9, &said);
+        close(effect.freedom, number(&case["freedom"]), 1e-9, &said);
+        let (low, high) = effect.interval();
+        close(low, list(&case["interval"])[0], 1e-9, &said);
+        close(high, list(&case["interval"])[1], 1e-9, &said);
+        for (delta, p) in list(&case["deltas"]).into_iter().zip(list(&case["p"])) {
+            close(effect.p_beyond(delta), p, 1e-8, &said);
         }
-        seen[index] += 1;
-        assert_eq!(test.statistic, number(&case["w"]), "{case}");
-        close(test.p, number(&case["p"]), 1e-11, &case.to_string());
     }
-    assert!(seen[0] >= 20 && seen[1] >= 12 && seen[2] == 2, "{seen:?}");
-}
-
-#[test]
-fn sign_flip_exact() {
-    for case in vectors("sign_flip") {
-        let test = sign_flip(&list(&case["d"]), 1).expect("finite");
-        close(test.p, number(&case["p"]), 1e-12, &case.to_string());
-        close(test.statistic, number(&case["mean"]), 1e-9, &case.to_string());
-    }
+    assert!(seen.iter().all(|count| *count >= 36), "{seen:?}");
 }
 
 #[test]
@@ -99,14 +77,12 @@ fn steady_windows() {
 #[test]
 fn summaries() {
     for case in vectors("summaries") {
-        let (x, y) = (list(&case["x"]), list(&case["y"]));
+        let x = list(&case["x"]);
         let same = |found: Option<f64>, name: &str| {
             close(found.expect(name), number(&case[name]), 1e-12, name);
         };
         same(mean(&x), "mean");
         same(median(&x), "median");
-        same(hodges_lehmann(&x, &y), "hodges_lehmann");
-        same(geometric_mean_ratio(&x), "gmean");
         same(Some(median_absolute_deviation(&x).expect("finite")), "mad");
         for (p, q) in list(&case["probs"]).iter().zip(list(&case["quantiles"])) {
             close(quantile(&x, *p).expect("finite"), q, 1e-13, "quantile");
@@ -132,73 +108,6 @@ fn false_discovery() {
     for case in vectors("false_discovery") {
         for (found, expected) in benjamini_hochberg(&list(&case["p"])).iter().zip(list(&case["q"])) {
             close(*found, expected, 1e-13, "q");
-        }
-    }
-}
-
-/// Against every resample enumerated: no Monte Carlo error is left, the same ends come out.
-#[test]
-fn bootstrap_bca_enumerated() {
-    for case in vectors("bootstrap_exact") {
-        let (a, b) = (vec![list(&case["a"])], vec![list(&case["b"])]);
-        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
-        let expected = list(&case["BCa"]);
-        close(found.low, expected[0], 1e-13, &case.to_string());
-        close(found.high, expected[1], 1e-13, &case.to_string());
-    }
-}
-
-/// SciPy draws 400,000 times; ours is the limit. The distribution is discrete, so that where the
-/// level falls near a step the draws may land on the next one: 2 % of the width is allowed.
-#[test]
-fn bootstrap_bca() {
-    for case in vectors("bootstrap") {
-        let (a, b) = (vec![list(&case["a"])], vec![list(&case["b"])]);
-        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
-        close(found.ratio, number(&case["ratio"]), 1e-14, "ratio");
-        let expected = list(&case["BCa"]);
-        let width = (expected[1] / expected[0]).ln();
-        for (end, scipy) in [(found.low, expected[0]), (found.high, expected[1])] {
-            let off = (end / scipy).ln().abs() / width;
-            assert!(off < 0.02, "{end}, SciPy {scipy}: {off:.4} of the width; {case}");
-        }
-    }
-}
-
-/// Two sessions without any noise: both draws are of the one, of either, or both of the other, at 1/4, 1/2 and 1/4. So an end of a
-/// percentile interval steps where its tail passes 1/4; drawn sessions are allowed four standard errors of their 10,000 draws.
-#[test]
-fn ends_of_percentile_intervals_are_at_their_tails() {
-    let (sessions, base) = (vec![vec![100.0; 10], vec![121.0; 10]], vec![vec![1.0; 10], vec![1.0; 10]]);
-    let options = |tail: f64| RatioOptions {
-        confidence: 1.0 - 2.0 * tail,
-        method: Some(IntervalMethod::Percentile),
-        ..RatioOptions::default()
-    };
-    for (tail, low, high) in [(0.225, 100.0, 121.0), (0.275, 110.0, 110.0)] {
-        let pairs = paired_ratio_interval(&sessions, &base, &options(tail)).expect("positive");
-        let exact = ratio_interval(&sessions, &base[..1], &options(tail)).expect("positive");
-        for found in [pairs, exact] {
-            close(found.low, low, 1e-2, "low");
-            close(found.high, high, 1e-2, "high");
-        }
-    }
-}
-
-/// Sessions, then repeats: computed exactly, against NumPy's 400,000 draws, to 2 % of the width.
-#[test]
-fn bootstrap_over_sessions() {
-    for case in vectors("sessions") {
-        let sessions =
-            |side: &Value| -> Vec<Vec<f64>> { side.as_array().expect("sessions").iter().map(list).collect() };
-        let (a, b) = (sessions(&case["a"]), sessions(&case["b"]));
-        let found = ratio_interval(&a, &b, &RatioOptions::default()).expect("positive");
-        assert_eq!(found.method, IntervalMethod::Percentile);
-        let expected = list(&case["percentile"]);
-        let width = (expected[1] / expected[0]).ln();
-        for (end, numpy) in [(found.low, expected[0]), (found.high, expected[1])] {
-            let off = (end / numpy).ln().abs() / width;
-            assert!(off < 0.02, "{end}, NumPy {numpy}: {off:.4} of the width; {case}");
         }
     }
 }

@@ -8,9 +8,8 @@ fn positive() -> impl Strategy<Value = f64> {
     prop_oneof![3 => 1.0..1000.0_f64, 1 => (1..20_u32).prop_map(f64::from), 1 => 1e-9..1e9_f64]
 }
 
-/// Sessions with at least six repeats in all.
-fn sessions() -> impl Strategy<Value = Vec<Vec<f64>>> {
-    prop_oneof![vec(vec(positive(), 6..25), 1..=1), vec(vec(positive(), 3..10), 2..4),]
+fn design() -> impl Strategy<Value = Design> {
+    prop::sample::select(vec![Design::InTurns, Design::SessionsInTurns, Design::OneAfterTheOther])
 }
 
 /// Anything: NaN, infinities, zeros, negatives, subnormals.
@@ -26,24 +25,119 @@ fn anything() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn quick() -> RatioOptions {
-    RatioOptions { draws: 300, ..RatioOptions::default() }
-}
-
 fn near(x: f64, y: f64) -> bool {
     (x / y).ln().abs() < 1e-9
 }
 
-fn swap(cell: &Cell) -> Cell {
-    Cell { a_sessions: cell.b_sessions.clone(), b_sessions: cell.a_sessions.clone(), ..cell.clone() }
+fn cell(a_sessions: Vec<Vec<f64>>, b_sessions: Vec<Vec<f64>>, design: Design, delta: f64) -> Cell {
+    Cell { a_sessions, b_sessions, design, direction: Direction::LowerIsBetter, delta }
 }
 
-fn no_nan(value: f64) -> bool {
-    value.is_finite()
+fn scaled(sessions: &[Vec<f64>], by: f64) -> Vec<Vec<f64>> {
+    sessions.iter().map(|session| session.iter().map(|value| value * by).collect()).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_interval_over_sessions_holds_that_of_all_repeats_and_each_sessions_median(mut given in vec(vec(-1e3..1e3_f64, 3..9), 2..5)) {
+        let (low, high) = median_interval_of_sessions(&given).expect("six repeats");
+        let pooled = median_interval(&given.concat(), 0.95).expect("six");
+        prop_assert!(low <= pooled.low && pooled.high <= high);
+        for session in &given {
+            let middle = median(session).expect("three");
+            prop_assert!(low <= middle && middle <= high);
+        }
+        given.reverse();
+        given.iter_mut().for_each(|session| session.reverse());
+        prop_assert_eq!(median_interval_of_sessions(&given), Some((low, high)));
+    }
+
+    /// Swapping the sides turns ratio, interval and verdict and nothing else; a unit changes nothing; what all of one side is multiplied by
+    /// is in the ratio.
+    #[test]
+    fn an_effect_swaps_and_scales(pairs in vec(vec((positive(), positive()), 1..8), 1..8), more in vec(positive(), 0..9), of in design(), delta in 0.0..0.3_f64, by in 1e-3..1e3_f64) {
+        let a: Vec<Vec<f64>> = pairs.iter().map(|session| session.iter().map(|pair| pair.0).collect()).collect();
+        let mut b: Vec<Vec<f64>> = pairs.iter().map(|session| session.iter().map(|pair| pair.1).collect()).collect();
+        if of == Design::OneAfterTheOther {
+            b[0].extend(more);
+        }
+        let there = compare(&[cell(a.clone(), b.clone(), of, delta)]).remove(0);
+        let back = compare(&[cell(b.clone(), a.clone(), of, delta)]).remove(0);
+        let expected = match there.verdict {
+            Verdict::Better => Verdict::Worse,
+            Verdict::Worse => Verdict::Better,
+            other => other,
+        };
+        prop_assert_eq!((back.verdict, back.reason, back.needed), (expected, there.reason, there.needed));
+        prop_assert_eq!(back.p.is_some(), there.p.is_some());
+        if let (Some(p), Some(other)) = (there.p, back.p) {
+            prop_assert!((p - other).abs() < 1e-9);
+        }
+        prop_assert!(near(there.ratio.unwrap() * back.ratio.unwrap(), 1.0));
+        let both = compare(&[cell(scaled(&a, by), scaled(&b, by), of, delta)]).remove(0);
+        prop_assert!(near(both.ratio.unwrap(), there.ratio.unwrap()));
+        let one = compare(&[cell(scaled(&a, by), b, of, delta)]).remove(0);
+        prop_assert!(near(one.ratio.unwrap(), there.ratio.unwrap() * by));
+        if let (Some((low, high)), Some((other, _)), Some((moved, _))) = (there.interval, back.interval, one.interval) {
+            prop_assert!(low <= there.ratio.unwrap() * (1.0 + 1e-12) && there.ratio.unwrap() <= high * (1.0 + 1e-12));
+            prop_assert!((high * other - 1.0).abs() < 1e-6 && (moved / (low * by) - 1.0).abs() < 1e-6);
+        }
+    }
+
+    /// Ratio, interval, p and verdict never contradict each other.
+    #[test]
+    fn a_mark_is_what_interval_and_p_say(a in vec(90.0..110.0_f64, 5..20), factor in 0.5..2.0_f64, delta in 0.0..0.1_f64, cells in 1usize..4) {
+        let b: Vec<f64> = a.iter().rev().copied().collect();
+        let one = cell(scaled(&[a], factor), vec![b], Design::OneAfterTheOther, delta);
+        for found in compare(&vec![one; cells]) {
+            let ((low, high), p, q) = (found.interval.unwrap(), found.p.unwrap(), found.q.unwrap());
+            let (beyond, within) = (low > 1.0 + delta || high < 1.0 / (1.0 + delta), low >= 1.0 / (1.0 + delta) && high <= 1.0 + delta);
+            prop_assert!(p <= q + 1e-15);
+            // A 95 % interval beyond δ is a p below 0.05: never the one without the other but by the correction.
+            prop_assert!(!beyond || p < 0.05, "{found:?}");
+            prop_assert_eq!(matches!(found.verdict, Verdict::Better | Verdict::Worse), beyond && q < 0.05);
+            prop_assert_eq!(found.verdict == Verdict::Same, within);
+            prop_assert_eq!(found.needed.is_some_and(|needed| needed <= found.counts[0].min(found.counts[1])), false);
+            if found.verdict == Verdict::Better {
+                prop_assert!(found.ratio.unwrap() < 1.0, "a time that is less");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_over_one_comparison_is_that_comparison(a in vec(positive(), 5..12), b in vec(positive(), 5..12)) {
+        let numbers = Numbers::of(Design::OneAfterTheOther, &[a], &[b]).unwrap().0;
+        let one = Effect::of(&numbers).unwrap();
+        let mean = Effect::of_all(&[(&numbers, Direction::HigherIsBetter)]).unwrap();
+        let turned = Effect::of_all(&[(&numbers, Direction::LowerIsBetter)]).unwrap();
+        prop_assert!((mean.difference - one.difference).abs() < 1e-9 && (mean.error - one.error).abs() < 1e-9);
+        prop_assert!((turned.difference + one.difference).abs() < 1e-9 && (turned.error - one.error).abs() < 1e-9);
+    }
+
+    #[test]
+    fn nothing_panics_and_no_nan_comes_out(
+        x in vec(anything(), 0..30), y in vec(anything(), 0..30), s in vec(vec(anything(), 0..8), 0..4),
+        p in anything(), d in anything(), of in design(),
+    ) {
+        let finite = |value: Option<f64>| value.is_none_or(f64::is_finite);
+        for value in [median(&x), mean(&x), quantile(&x, p), median_absolute_deviation(&x), coefficient_of_variation(&x)] {
+            prop_assert!(finite(value), "{value:?}");
+        }
+        if x.iter().any(|value| !value.is_finite()) {
+            prop_assert_eq!((median(&x), mean(&x)), (None, None));
+            prop_assert!(tukey_marks(&x).is_empty());
+        }
+        let _ = (median_interval(&x, p), median_interval_of_sessions(&s), precision_reached(&x, p), steady_state(&x), tukey_marks(&x));
+        prop_assert!(benjamini_hochberg(&x).iter().all(|q| (0.0..=1.0).contains(q)));
+        prop_assert!(finite(visible_difference(p, x.len(), of, 0.01, y.len())));
+        let cells = [cell(s.clone(), vec![x.clone()], of, d), cell(vec![x], vec![y], of, 0.01), cell(s.clone(), s, of, 0.01)];
+        for found in compare(&cells) {
+            prop_assert!(finite(found.ratio) && finite(found.p) && finite(found.q), "{found:?}");
+            prop_assert!(found.interval.is_none_or(|(low, high)| low > 0.0 && low <= high && high.is_finite()));
+        }
+    }
 
     #[test]
     fn median_interval_holds_the_median(values in vec(-1e6..1e6_f64, 0..60), c in 0.01..0.999_f64) {
@@ -57,167 +151,11 @@ proptest! {
     }
 
     #[test]
-    fn an_interval_over_sessions_holds_that_of_all_repeats_and_knows_no_order(mut given in sessions(), down in 0.0..2e3_f64) {
-        for value in given.iter_mut().flatten() {
-            *value -= down;
-        }
-        let options = RatioOptions { draws: 300, ..RatioOptions::default() };
-        let (low, high) = median_interval_of_sessions(&given, &options).expect("six repeats");
-        let pooled = median_interval(&given.concat(), 0.95).expect("six");
-        prop_assert!(low <= pooled.low && pooled.high <= high);
-        let least = given.iter().flatten().copied().fold(f64::INFINITY, f64::min);
-        let most = given.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-        prop_assert!(low >= least - 1e-6 * most.abs() && high <= most + 1e-6 * most.abs());
-        given.reverse();
-        given.iter_mut().for_each(|session| session.reverse());
-        prop_assert_eq!(median_interval_of_sessions(&given, &options), Some((low, high)));
-    }
-
-    #[test]
     fn quantiles_are_ordered_and_within(values in vec(any::<f64>().prop_filter("finite", |v| v.is_finite()), 1..30),
                                         p in 0.0..=1.0_f64, r in 0.0..=1.0_f64) {
         let (low, high) = (quantile(&values, p.min(r)).unwrap(), quantile(&values, p.max(r)).unwrap());
         prop_assert!(low <= high);
         prop_assert!(quantile(&values, 0.0).unwrap() <= low && high <= quantile(&values, 1.0).unwrap());
-    }
-
-    #[test]
-    fn ratio_interval_swaps_scales_and_permutes(a in sessions(), b in sessions(), scale in 1e-3..1e3_f64) {
-        let there = ratio_interval(&a, &b, &quick()).unwrap();
-        prop_assert!(0.0 < there.low && there.low <= there.ratio && there.ratio <= there.high);
-
-        let back = ratio_interval(&b, &a, &quick()).unwrap();
-        prop_assert!(near(back.ratio * there.ratio, 1.0));
-        prop_assert!(near(back.low * there.high, 1.0) && near(back.high * there.low, 1.0));
-
-        let scaled = |s: &[Vec<f64>]| -> Vec<Vec<f64>> {
-            s.iter().map(|s| s.iter().map(|v| v * scale).collect()).collect()
-        };
-        let both = ratio_interval(&scaled(&a), &scaled(&b), &quick()).unwrap();
-        prop_assert!(near(both.low, there.low) && near(both.high, there.high));
-        let one = ratio_interval(&scaled(&a), &b, &quick()).unwrap();
-        prop_assert!(near(one.low, there.low * scale) && near(one.high, there.high * scale));
-
-        let mut shuffled = a.clone();
-        shuffled.reverse();
-        shuffled.iter_mut().for_each(|s| s.reverse());
-        prop_assert_eq!(ratio_interval(&shuffled, &b, &quick()), Some(there));
-    }
-
-    #[test]
-    fn paired_interval_swaps(pairs in vec((positive(), positive()), 6..20)) {
-        let a = vec![pairs.iter().map(|p| p.0).collect::<Vec<_>>()];
-        let b = vec![pairs.iter().map(|p| p.1).collect::<Vec<_>>()];
-        let there = paired_ratio_interval(&a, &b, &quick()).unwrap();
-        let back = paired_ratio_interval(&b, &a, &quick()).unwrap();
-        prop_assert!(there.low <= there.ratio && there.ratio <= there.high);
-        prop_assert!(near(back.low * there.high, 1.0) && near(back.high * there.low, 1.0));
-    }
-
-    /// Against all averages, sorted; and test and interval agree, turn with the sides, move with the differences, and know no order.
-    #[test]
-    fn signed_ranks_and_their_interval(mut d in vec(prop_oneof![3 => -1e3..1e3_f64, 1 => (-5..6_i32).prop_map(f64::from)], 1..40), by in -1e3..1e3_f64, scale in 1e-300..1e300_f64) {
-        let test = signed_rank(&d).unwrap();
-        prop_assert!(test.p > 0.0 && test.p <= 1.0);
-        let negative: Vec<f64> = d.iter().map(|d| -d).collect();
-        let n = d.len() as f64;
-        let back = signed_rank(&negative).unwrap();
-        prop_assert_eq!((back.p, back.statistic), (test.p, n * (n + 1.0) / 2.0 - test.statistic));
-        let mut all: Vec<f64> = d.iter().enumerate().flat_map(|(i, x)| d[i..].iter().map(move |y| f64::midpoint(*x, *y))).collect();
-        all.sort_by(f64::total_cmp);
-        prop_assert_eq!(pseudomedian(&d), median(&all));
-        prop_assert_eq!(pseudomedian(&negative), median(&all).map(|middle| -middle));
-        if let Some(found) = pseudomedian_interval(&d, 0.95) {
-            prop_assert_eq!((found.low, found.high), (all[found.rank - 1], all[all.len() - found.rank]));
-            prop_assert!(found.attained >= 0.95 && found.attained < 1.0);
-            let moved = pseudomedian_interval(&d.iter().map(|d| d + by).collect::<Vec<_>>(), 0.95).unwrap();
-            prop_assert!((moved.low - found.low - by).abs() < 1e-9 && (moved.high - found.high - by).abs() < 1e-9);
-            if test.method == Method::Exact && all.iter().all(|average| *average != 0.0) {
-                prop_assert_eq!(test.p < 0.05, found.low > 0.0 || found.high < 0.0, "{:?} {:?}", test, found);
-            }
-        } else {
-            prop_assert!(d.len() < 6);
-        }
-        // Sizes do not matter as long as their order is kept; and all may be huge or tiny.
-        let scaled: Vec<f64> = d.iter().map(|d| d * scale).collect();
-        prop_assert_eq!(signed_rank(&scaled).map(|test| test.p), Some(test.p));
-        d.reverse();
-        prop_assert_eq!(signed_rank(&d), Some(test));
-    }
-
-    /// The greater the effect, the nearer the ratio to it and the further the interval.
-    #[test]
-    fn pairs_follow_the_effect(pairs in vec((1.0..1000.0_f64, 1.0..1000.0_f64), 6..20), factor in 1.0..10.0_f64) {
-        let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let more = vec![a.iter().map(|a| a * factor).collect::<Vec<_>>()];
-        let there = paired_ratio_interval(&[a], std::slice::from_ref(&b), &quick()).unwrap();
-        let further = paired_ratio_interval(&more, &[b], &quick()).unwrap();
-        for (greater, less) in [(further.ratio, there.ratio), (further.low, there.low), (further.high, there.high)] {
-            prop_assert!(near(greater, less * factor));
-        }
-    }
-
-    #[test]
-    fn tests_swap_permute_and_ignore_scale(mut a in vec(positive(), 1..40), b in vec(positive(), 1..40)) {
-        let there = mann_whitney(&a, &b).unwrap();
-        let back = mann_whitney(&b, &a).unwrap();
-        prop_assert!(there.p > 0.0 && there.p <= 1.0);
-        prop_assert!((there.p - back.p).abs() < 1e-12);
-        prop_assert_eq!(there.statistic + back.statistic, (a.len() * b.len()) as f64);
-        let double = |v: &[f64]| v.iter().map(|x| x * 2.0).collect::<Vec<_>>();
-        prop_assert_eq!(mann_whitney(&double(&a), &double(&b)), Some(there));
-        let flipped = sign_flip(&a, 1).unwrap().p;
-        a.reverse();
-        prop_assert_eq!(mann_whitney(&a, &b), Some(there));
-        let negative: Vec<f64> = a.iter().map(|v| -v).collect();
-        if a.len() <= EXACT_PAIRS {
-            prop_assert_eq!(sign_flip(&negative, 1).unwrap().p, flipped);
-        }
-    }
-
-    #[test]
-    fn shift_is_antisymmetric(a in vec(positive(), 1..30), b in vec(positive(), 1..30)) {
-        let shift = hodges_lehmann(&a, &b).unwrap();
-        prop_assert_eq!(hodges_lehmann(&b, &a).unwrap(), -shift);
-    }
-
-    /// Against all differences, sorted; and the interval holds the estimate, moves with the sample and turns with the sides.
-    #[test]
-    fn interval_of_the_shift(a in vec(positive(), 1..30), b in vec(positive(), 1..30), c in 0.01..0.999_f64, by in -1e3..1e3_f64) {
-        let Some(found) = shift_interval(&a, &b, c) else {
-            // Not even the range: 2/C(n + m, n) is the least p.
-            let from = |start: f64, n: usize| (0..n).map(|i| start + i as f64).collect::<Vec<_>>();
-            let least = mann_whitney(&from(0.0, a.len()), &from(1e3, b.len())).unwrap().p;
-            prop_assert!(1.0 - least < c + 1e-12);
-            return Ok(());
-        };
-        let mut all: Vec<f64> = a.iter().flat_map(|a| b.iter().map(move |b| a - b)).collect();
-        all.sort_by(f64::total_cmp);
-        prop_assert_eq!((found.low, found.high), (all[found.rank - 1], all[all.len() - found.rank]));
-        prop_assert!(found.attained >= c && found.attained < 1.0);
-        let shift = hodges_lehmann(&a, &b).unwrap();
-        prop_assert!(found.low <= shift && shift <= found.high);
-        let back = shift_interval(&b, &a, c).unwrap();
-        prop_assert_eq!((back.low, back.high, back.rank), (-found.high, -found.low, found.rank));
-        let moved = shift_interval(&a.iter().map(|a| a + by).collect::<Vec<_>>(), &b, c).unwrap();
-        let near = |x: f64, y: f64| (x - y).abs() <= 1e-9 * (1.0 + x.abs().max(y.abs()) + by.abs() + 1e9 * f64::EPSILON);
-        prop_assert!(near(moved.low, found.low + by) && near(moved.high, found.high + by));
-    }
-
-    #[test]
-    fn rank_correlation_knows_no_unit(pairs in vec((positive(), positive()), 0..30)) {
-        let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
-        let Some(found) = rank_correlation(&x, &y) else {
-            let equal = |v: &[f64]| v.iter().all(|value| *value == v[0]);
-            prop_assert!(x.len() < 4 || equal(&x) || equal(&y));
-            return Ok(());
-        };
-        prop_assert!(found.correlation.abs() <= 1.0 && found.p > 0.0 && found.p <= 1.0);
-        prop_assert_eq!(rank_correlation(&y, &x), Some(found));
-        let logarithms: Vec<f64> = x.iter().map(|x| 3.0 * x).collect();
-        prop_assert_eq!(rank_correlation(&logarithms, &y), Some(found));
-        let falling: Vec<f64> = x.iter().map(|x| -x).collect();
-        prop_assert!((rank_correlation(&falling, &y).unwrap().correlation + found.correlation).abs() < 1e-12);
     }
 
     #[test]
@@ -235,63 +173,6 @@ proptest! {
         let mut back = benjamini_hochberg(&reversed);
         back.reverse();
         prop_assert_eq!(back, q);
-    }
-
-    #[test]
-    fn swapping_sides_swaps_the_verdict(a in sessions(), b in sessions(), delta in 0.0..0.3_f64) {
-        let cell = Cell { a_sessions: a, b_sessions: b, direction: Direction::LowerIsBetter, delta, paired: false };
-        let there = compare_table_with(std::slice::from_ref(&cell), &quick())[0];
-        let back = compare_table_with(&[swap(&cell)], &quick())[0];
-        let expected = match there.verdict {
-            Verdict::Better => Verdict::Worse,
-            Verdict::Worse => Verdict::Better,
-            other => other,
-        };
-        prop_assert_eq!(back.verdict, expected);
-        prop_assert_eq!(back.reason, there.reason);
-    }
-
-    #[test]
-    fn nothing_panics_and_no_nan_comes_out(
-        x in vec(anything(), 0..30), y in vec(anything(), 0..30), s in vec(vec(anything(), 0..8), 0..4),
-        p in anything(), d in anything(), paired: bool,
-    ) {
-        let finite = |v: Option<f64>| v.is_none_or(no_nan);
-        for value in [median(&x), mean(&x), quantile(&x, p), median_absolute_deviation(&x),
-                      coefficient_of_variation(&x), hodges_lehmann(&x, &y), geometric_mean_ratio(&x),
-                      aa_floor(&x), noise_floor(Some(p), Some(d))] {
-            prop_assert!(finite(value), "{value:?}");
-        }
-        if x.iter().any(|v| !v.is_finite()) {
-            prop_assert_eq!((median(&x), mean(&x), mann_whitney(&x, &y), sign_flip(&x, 0)), (None, None, None, None));
-            prop_assert!(tukey_marks(&x).is_empty());
-        }
-        let _ = median_interval(&x, p);
-        prop_assert!(shift_interval(&x, &y, p).is_none_or(|i| no_nan(i.low) && i.low <= i.high));
-        prop_assert!(rank_correlation(&x, &y).is_none_or(|r| no_nan(r.correlation) && no_nan(r.p)));
-        let _ = precision_reached(&x, p);
-        let _ = steady_state(&x);
-        let _ = tukey_marks(&x);
-        prop_assert!(benjamini_hochberg(&x).iter().all(|q| (0.0..=1.0).contains(q)));
-        prop_assert!(mann_whitney(&x, &y).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
-        prop_assert!(sign_flip(&x, 3).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
-        let _ = repeats_needed(Spread { a: p, b: d }, d, p, d);
-        let _ = pairs_needed(p, d, p, d);
-        prop_assert!(signed_rank(&x).is_none_or(|t| no_nan(t.p) && no_nan(t.statistic)));
-        prop_assert!(finite(pseudomedian(&x)));
-        prop_assert!(pseudomedian_interval(&x, p).is_none_or(|i| no_nan(i.low) && i.low <= i.high && no_nan(i.high)));
-        let _ = paired_ratio_interval(&s, std::slice::from_ref(&x), &RatioOptions { draws: 50, confidence: p, ..RatioOptions::default() });
-        let options = RatioOptions { draws: 50, confidence: p, ..RatioOptions::default() };
-        let _ = ratio_interval(&s, std::slice::from_ref(&x), &options);
-        let direction = Direction::HigherIsBetter;
-        let cells = [
-            Cell { a_sessions: s.clone(), b_sessions: vec![x.clone()], direction, delta: d, paired },
-            Cell { a_sessions: vec![x], b_sessions: vec![y], direction, delta: 0.01, paired },
-        ];
-        for r in compare_table_with(&cells, &RatioOptions { draws: 50, ..RatioOptions::default() }) {
-            prop_assert!(finite(r.ratio) && finite(r.q));
-            prop_assert!(r.interval.is_none_or(|i| i.low > 0.0 && i.low <= i.high && no_nan(i.high)));
-        }
     }
 
     #[test]
@@ -318,15 +199,6 @@ proptest! {
         let milder = SteadyRule { rounds, range: range * 2.0, drift: drift * 2.0 };
         prop_assert!(!state.steady || steady_state_by(&x, &milder).expect("as many").steady);
         prop_assert_eq!(state.steady, state.range <= range + 1e-12 && state.drift.abs() <= drift + 1e-12);
-    }
-
-    #[test]
-    fn extreme_positive_values_do_not_panic(a in vec(5e-324..f64::MAX, 6..12), b in vec(5e-324..1e-300_f64, 6..12)) {
-        for (a, b) in [(&a, &b), (&b, &a), (&a, &a)] {
-            if let Some(i) = ratio_interval(std::slice::from_ref(a), std::slice::from_ref(b), &quick()) {
-                prop_assert!(i.low > 0.0 && i.low <= i.ratio && i.ratio <= i.high && i.high.is_finite());
-            }
-        }
     }
 
     #[test]

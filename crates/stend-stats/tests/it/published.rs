@@ -1,57 +1,139 @@
-//! Values printed in tables, and the figures of the project's method page.
+//! Published examples, and the rule clause by clause.
 
+use crate::common::cell;
 use stend_stats::{
-    Cell, Direction, Evidence, IntervalMethod, Method, RatioInterval, RatioOptions, Reason, Verdict, aa_floor,
-    compare_table, geometric_mean_interval, judge, mann_whitney, median_interval, median_interval_of_sessions,
-    noise_floor, precision_reached, sign_flip, steady_state,
+    Cell, Counted, Design, Direction, Effect, Numbers, Reason, Verdict, compare, median_interval, precision_reached,
+    steady_state,
 };
 
-/// Two samples of n and m values whose U is `u`, without ties.
-fn samples_with_u(n: usize, m: usize, u: usize) -> (Vec<f64>, Vec<f64>) {
-    // aᵢ stands above `u / n` values of b, the last u % n of them above one more.
-    let b: Vec<f64> = (1..=m).map(|j| j as f64).collect();
-    let above = |i: usize| u / n + usize::from(i >= n - u % n);
-    let a = (0..n).map(|i| above(i) as f64 + 0.5 + i as f64 / (4 * n) as f64).collect();
-    (a, b)
+/// Student's sleep data (*Biometrika* 6, 1908), the example of R's `t.test`: paired t = 4.0621 with 9 degrees of freedom and p = 0.002833;
+/// as two groups Welch's t = 1.8608 with 17.776 and p = 0.07939.
+#[test]
+fn students_sleep() {
+    let first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+    let second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+    let pairs = second.iter().zip(&first).map(|(second, first)| second - first).collect();
+    let paired = Effect::of(&Numbers::Differences(pairs)).expect("ten");
+    assert!((paired.difference / paired.error - 4.0621).abs() < 1e-4 && paired.freedom == 9.0);
+    assert!((paired.p_beyond(0.0) - 0.002_833).abs() < 1e-6);
+    let groups = Effect::of(&Numbers::Sides { a: second.to_vec(), b: first.to_vec() }).expect("ten");
+    assert!((groups.difference / groups.error - 1.8608).abs() < 1e-4 && (groups.freedom - 17.776).abs() < 1e-3);
+    assert!((groups.p_beyond(0.0) - 0.079_39).abs() < 1e-5);
+    let (low, high) = groups.interval();
+    assert!((low.ln() + 0.205_483_2).abs() < 1e-6 && (high.ln() - 3.365_483_2).abs() < 1e-6);
 }
 
-/// Critical values of U, two-sided α = 0.05: Milton, *J. Amer. Statist. Assoc.* 59 (1964), as in
-/// most textbooks.
+/// Darwin's maize, the data of Fisher's own example (*The Design of Experiments*, §17): t = 2.148 with 14 degrees of freedom, p = 4.97 %.
 #[test]
-fn critical_values_of_u() {
-    for (n, m, critical) in [
-        (4, 4, 0),
-        (5, 5, 2),
-        (6, 6, 5),
-        (7, 7, 8),
-        (8, 8, 13),
-        (9, 9, 17),
-        (10, 10, 23),
-        (12, 12, 37),
-        (15, 15, 64),
-        (20, 20, 127),
-        (5, 10, 8),
-        (8, 12, 22),
-        (10, 20, 55),
-    ] {
-        let p = |u| {
-            let (a, b) = samples_with_u(n, m, u);
-            let test = mann_whitney(&a, &b).expect("finite");
-            assert_eq!((test.statistic, test.method), (u as f64, Method::Exact));
-            test.p
-        };
-        assert!(p(critical) <= 0.05, "n={n} m={m} U={critical}: {}", p(critical));
-        assert!(p(critical + 1) > 0.05, "n={n} m={m} U={}: {}", critical + 1, p(critical + 1));
+fn darwins_maize() {
+    let eighths = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
+    let numbers = eighths.iter().map(|eighth| f64::from(*eighth) / 8.0).collect();
+    let effect = Effect::of(&Numbers::Differences(numbers)).expect("fifteen");
+    assert!((effect.difference / effect.error - 2.148).abs() < 1e-3 && effect.freedom == 14.0);
+    assert!((effect.p_beyond(0.0) - 0.0497).abs() < 1e-4);
+}
+
+/// A rate around `level` whose logarithms have exactly this mean difference to one around 1.
+fn around(level: f64, spread: f64) -> Vec<f64> {
+    [-1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5].iter().map(|step| level * (spread * step).exp()).collect()
+}
+
+#[test]
+fn the_rule_clause_by_clause() {
+    let one = |a: &[f64], delta| {
+        let found = compare(&[cell(a, &around(1.0, 0.001), Design::OneAfterTheOther, delta)]).remove(0);
+        (found.verdict, found.reason)
+    };
+    assert_eq!(one(&around(1.02, 0.001), 0.01), (Verdict::Better, Reason::BeyondFloor));
+    assert_eq!(one(&around(0.98, 0.001), 0.01), (Verdict::Worse, Reason::BeyondFloor));
+    assert_eq!(one(&around(1.005, 0.001), 0.01), (Verdict::Same, Reason::WithinFloor));
+    assert_eq!(one(&around(1.02, 0.02), 0.01), (Verdict::Unresolved, Reason::NotSignificant));
+    assert_eq!(one(&around(1.02, 0.001), 0.03), (Verdict::Same, Reason::WithinFloor), "δ is what does not matter");
+    assert_eq!(one(&around(1.02, 0.001), -0.1), (Verdict::Unresolved, Reason::BadFloor));
+    assert_eq!(one(&around(1.02, 0.001)[..4], 0.01), (Verdict::Unresolved, Reason::TooFew));
+    assert_eq!(one(&[1.0, 1.0, 1.0, 1.0, 0.0], 0.01), (Verdict::Unresolved, Reason::NotPositive));
+    assert_eq!(one(&[1.0, 1.0, 1.0, 1.0, f64::NAN], 0.01), (Verdict::Unresolved, Reason::NotFinite));
+    // A time that is shorter is better.
+    let time = Cell {
+        direction: Direction::LowerIsBetter,
+        ..cell(&around(0.98, 0.001), &around(1.0, 0.001), Design::OneAfterTheOther, 0.01)
+    };
+    assert_eq!(compare(&[time])[0].verdict, Verdict::Better);
+}
+
+/// p of one cell between 0.025 and 0.05: significant, but the interval reaches over δ.
+#[test]
+fn a_significant_difference_whose_interval_crosses_the_floor_is_unresolved() {
+    let crossing = (0..400).map(|step| {
+        compare(&[cell(
+            &around(1.01 + 1e-5 * f64::from(step), 0.002),
+            &around(1.0, 0.002),
+            Design::OneAfterTheOther,
+            0.01,
+        )])
+        .remove(0)
+    });
+    let found: Vec<_> = crossing.filter(|found| found.reason == Reason::CrossesFloor).collect();
+    assert!(!found.is_empty());
+    assert!(
+        found.iter().all(|found| found.verdict == Verdict::Unresolved && (0.024..0.05).contains(&found.p.unwrap()))
+    );
+}
+
+/// What neither side varies in is decided by δ alone: there is nothing to test.
+#[test]
+fn values_that_are_all_equal_are_compared_as_they_are() {
+    let one = |a: f64, design| compare(&[cell(&[a; 5], &[100.0; 5], design, 0.01)]).remove(0);
+    for design in [Design::InTurns, Design::OneAfterTheOther] {
+        let found = [101.5, 99.5, 100.9, 100.0].map(|a| one(a, design).verdict);
+        assert_eq!(found, [Verdict::Better, Verdict::Same, Verdict::Same, Verdict::Same], "{design:?}");
+        let twice = one(200.0, design);
+        assert!((twice.ratio.unwrap() - 2.0).abs() < 1e-12 && twice.p == Some(0.0));
     }
 }
 
 #[test]
-fn smallest_p_of_the_method_page() {
-    for (n, p) in [(4, 0.029), (5, 0.0079), (6, 0.0022), (7, 0.000_58)] {
-        let (a, b) = samples_with_u(n, n, 0);
-        let found = mann_whitney(&a, &b).expect("finite").p;
-        assert!((found / p - 1.0).abs() < 0.02, "n={n}: {found}");
-    }
+fn one_number_is_a_pair_a_session_or_a_repeat() {
+    let sides = |count: usize, of: usize| (vec![vec![1.02; of]; count], vec![vec![1.0; of]; count]);
+    let counted = |design, count, of| {
+        let (a_sessions, b_sessions) = sides(count, of);
+        let direction = Direction::HigherIsBetter;
+        let found = compare(&[Cell { a_sessions, b_sessions, design, direction, delta: 0.01 }]).remove(0);
+        (found.counted, found.counts, found.verdict)
+    };
+    assert_eq!(counted(Design::InTurns, 2, 5), (Counted::Pairs, [10, 10], Verdict::Better));
+    assert_eq!(counted(Design::SessionsInTurns, 5, 3), (Counted::Sessions, [5, 5], Verdict::Better));
+    assert_eq!(counted(Design::OneAfterTheOther, 5, 3), (Counted::Sessions, [5, 5], Verdict::Better));
+    assert_eq!(counted(Design::OneAfterTheOther, 2, 3), (Counted::Sessions, [2, 2], Verdict::Better));
+    assert_eq!(counted(Design::OneAfterTheOther, 1, 12), (Counted::Repeats, [12, 12], Verdict::Better));
+    assert_eq!(counted(Design::InTurns, 1, 4), (Counted::Pairs, [4, 4], Verdict::Unresolved));
+    // A round without repeats on one side does not count.
+    let (mut a_sessions, b_sessions) = sides(6, 2);
+    a_sessions[3].clear();
+    let numbers = Numbers::of(Design::SessionsInTurns, &a_sessions, &b_sessions).expect("as many").0;
+    assert_eq!(numbers.counts(), [5, 5]);
+    assert_eq!(Numbers::of(Design::InTurns, &a_sessions, &b_sessions), None, "a repeat without a neighbour");
+}
+
+/// Each pair is disturbed by as much as the difference is large, so that sides taken apart say nothing.
+#[test]
+fn pairs_see_through_a_common_drift() {
+    let b: Vec<f64> = (0..10).map(|i| 100.0 * 1.1_f64.powi(i)).collect();
+    let a: Vec<f64> = b.iter().enumerate().map(|(i, value)| value * (1.05 + 0.001 * (i % 3) as f64)).collect();
+    let verdict = |design| compare(&[cell(&a, &b, design, 0.01)])[0].verdict;
+    assert_eq!((verdict(Design::InTurns), verdict(Design::OneAfterTheOther)), (Verdict::Better, Verdict::Unresolved));
+}
+
+/// What cannot be judged takes no part in the correction of others.
+#[test]
+fn the_correction_is_over_what_is_tested() {
+    let tested = cell(&around(1.02, 0.004), &around(1.0, 0.004), Design::OneAfterTheOther, 0.01);
+    let few = cell(&[1.0; 3], &[1.0; 3], Design::OneAfterTheOther, 0.01);
+    let alone = compare(std::slice::from_ref(&tested))[0].q;
+    let beside = compare(&[tested.clone(), few.clone(), few])[0].q;
+    assert_eq!(alone, beside);
+    let same = cell(&around(1.0, 0.1), &around(1.0, 0.1), Design::OneAfterTheOther, 0.01);
+    assert!(compare(&[tested, same])[0].q > alone);
 }
 
 #[test]
@@ -65,23 +147,6 @@ fn median_intervals_of_the_method_page() {
     for n in 0..=5 {
         assert_eq!(median_interval(&values[..n], 0.95), None);
     }
-}
-
-/// Darwin's maize, the data of Fisher's own example (*The Design of Experiments*, §21): 863 of
-/// 32768 sums reach the observed one on either side, so p = 1726/32768.
-#[test]
-fn fishers_sign_flip() {
-    let eighths = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
-    let inches: Vec<f64> = eighths.iter().map(|e| f64::from(*e) / 8.0).collect();
-    let test = sign_flip(&inches, 0).expect("finite");
-    assert_eq!(test.p, 1726.0 / 32768.0);
-}
-
-#[test]
-fn all_equal_is_no_difference() {
-    let test = mann_whitney(&[5.0; 10], &[5.0; 8]).expect("finite");
-    assert_eq!((test.p, test.method), (1.0, Method::Permutation));
-    assert_eq!(mann_whitney(&[5.0; 100], &[5.0; 80]).map(|t| t.p), Some(1.0));
 }
 
 #[test]
@@ -101,173 +166,4 @@ fn precision_needs_six() {
     assert!(!precision_reached(&[100.0; 5], 0.5));
     assert!(precision_reached(&[99.0, 101.0, 100.0, 100.0, 100.0, 100.0], 0.01));
     assert!(!precision_reached(&[98.9, 101.0, 100.0, 100.0, 100.0, 100.0], 0.01));
-}
-
-fn evidence(low: f64, high: f64, q: f64) -> Evidence {
-    let ratio = (low * high).sqrt();
-    let method = IntervalMethod::Bca;
-    Evidence {
-        repeats_a: 6,
-        repeats_b: 6,
-        interval: Some(RatioInterval { ratio, low, high, confidence: 0.95, method }),
-        q: Some(q),
-        delta: 0.01,
-        direction: Direction::HigherIsBetter,
-    }
-}
-
-#[test]
-fn the_rule_clause_by_clause() {
-    use Reason::*;
-    use Verdict::*;
-    let edge = 1.0 / 1.01;
-    for (low, high, q, verdict, reason) in [
-        (1.02, 1.05, 0.01, Better, BeyondFloor),
-        (0.90, 0.95, 0.01, Worse, BeyondFloor),
-        (1.02, 1.05, 0.05, Unresolved, NotSignificant),
-        (1.01, 1.05, 0.01, Unresolved, CrossesFloor),
-        (0.90, edge, 0.01, Unresolved, CrossesFloor),
-        (edge, 1.01, 0.01, Same, WithinFloor),
-        (edge, 1.01, 0.90, Same, WithinFloor),
-        (0.98, 1.01, 0.90, Unresolved, NotSignificant),
-        (0.50, 2.00, 0.01, Unresolved, CrossesFloor),
-        (f64::NAN, 2.00, 0.01, Unresolved, NoEvidence),
-        (-0.50, 2.00, 0.01, Unresolved, NoEvidence),
-        (2.00, 1.05, 0.01, Unresolved, NoEvidence),
-        (1.02, f64::INFINITY, 0.01, Unresolved, NoEvidence),
-        (1.02, 1.05, f64::NAN, Unresolved, NoEvidence),
-    ] {
-        let found = judge(&evidence(low, high, q));
-        assert_eq!((found.verdict, found.reason), (verdict, reason), "{low} {high} {q}");
-    }
-    let good = evidence(1.02, 1.05, 0.01);
-    let lower = judge(&Evidence { direction: Direction::LowerIsBetter, ..good });
-    assert_eq!(lower.verdict, Worse);
-    assert_eq!(judge(&Evidence { repeats_b: 5, ..good }).reason, TooFewRepeats);
-    assert_eq!(judge(&Evidence { delta: -0.01, ..good }).reason, BadFloor);
-    assert_eq!(judge(&Evidence { interval: None, ..good }).reason, NoEvidence);
-}
-
-#[test]
-fn floors_are_the_largest_that_is_known_and_refuse_what_is_no_floor() {
-    assert_eq!(noise_floor(None, None), Some(0.01));
-    assert_eq!(noise_floor(Some(0.005), Some(0.03)), Some(0.03));
-    assert_eq!(noise_floor(Some(0.02), None), Some(0.02));
-    for wrong in [-0.01, f64::NAN, f64::INFINITY] {
-        assert_eq!((noise_floor(Some(wrong), None), noise_floor(None, Some(wrong))), (None, None));
-    }
-    let doubled = [2.0; 20];
-    assert!((aa_floor(&doubled).unwrap() - 1.0).abs() < 1e-12);
-    for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(aa_floor(&[1.0, wrong]), None);
-    }
-    assert_eq!(aa_floor(&[]), None);
-}
-
-/// With ties a sum below the mean may have the larger tail below it: of the 21 pairs of mid-ranks 13 have a sum of at most that of these
-/// two, and 9 one of at least it.
-#[test]
-fn with_ties_the_smaller_tail_counts_on_whichever_side_it_is() {
-    let (few, many) = ([0.0, 3.0], [1.0, 1.0, 2.0, 2.0, 2.0]);
-    for (a, b) in [(&few[..], &many[..]), (&many, &few)] {
-        let p = mann_whitney(a, b).unwrap().p;
-        assert!((p - 18.0 / 21.0).abs() < 1e-12, "{p}");
-    }
-}
-
-#[test]
-fn a_table_with_every_reason() {
-    let cell = |a: &[f64], b: &[f64]| Cell {
-        a_sessions: vec![a.to_vec()],
-        b_sessions: vec![b.to_vec()],
-        direction: Direction::LowerIsBetter,
-        delta: 0.01,
-        paired: false,
-    };
-    let base = [100.0, 100.1, 100.2, 99.9, 99.8, 100.05];
-    let times = |factor: f64| base.map(|v| v * factor);
-    let wide = [80.0, 90.0, 100.0, 110.0, 120.0, 130.0];
-    let zero = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-    let unpaired = Cell { paired: true, ..cell(&base, &wide[..5]) };
-    let cells = [
-        (cell(&times(0.8), &base), Reason::BeyondFloor),
-        (cell(&times(1.001), &base), Reason::WithinFloor),
-        (cell(&wide, &base), Reason::NotSignificant),
-        (cell(&base[..5], &times(0.5)), Reason::TooFewRepeats),
-        (cell(&[f64::NAN; 6], &base), Reason::NotFinite),
-        (cell(&zero, &base), Reason::NotPositive),
-        (unpaired, Reason::UnequalPairs),
-        (Cell { delta: f64::NAN, ..cell(&base, &base) }, Reason::BadFloor),
-        (cell(&[], &[]), Reason::TooFewRepeats),
-        (cell(&base[..1], &base), Reason::TooFewRepeats),
-    ];
-    let table: Vec<Cell> = cells.iter().map(|c| c.0.clone()).collect();
-    let results = compare_table(&table);
-    for (result, (_, reason)) in results.iter().zip(&cells) {
-        assert_eq!(result.reason, *reason, "{result:?}");
-        assert_eq!(result.q.is_some(), result.test.is_some());
-    }
-    assert_eq!(results[0].verdict, Verdict::Better);
-    // Three cells were tested; the best p, 2/C(12, 6), is multiplied by three at most.
-    let p = 2.0 / 924.0;
-    assert!((results[0].test.expect("tested").p - p).abs() < 1e-15);
-    assert!(results[0].q.expect("tested") <= 3.0 * p + 1e-15);
-    assert!(results[2].needed.expect("an estimate") > 6);
-    assert_eq!(results[3].needed, Some(6));
-    assert_eq!((results[8].needed, results[9].needed), (None, None), "of a single repeat no spread is known");
-    assert_eq!(results[3].ratio.map(|r| r.round()), Some(2.0));
-}
-
-#[test]
-fn pairs_see_through_a_common_drift() {
-    // Both sides drift by tens of per cent together; b is 3 % lower each time.
-    let b: Vec<f64> = (0..12).map(|i| 100.0 + 5.0 * f64::from(i)).collect();
-    let a: Vec<f64> = b.iter().enumerate().map(|(i, v)| v * (1.03 + 0.001 * (i % 3) as f64)).collect();
-    let cell = |paired| Cell {
-        a_sessions: vec![a.clone()],
-        b_sessions: vec![b.clone()],
-        direction: Direction::HigherIsBetter,
-        delta: 0.01,
-        paired,
-    };
-    let results = compare_table(&[cell(true), cell(false)]);
-    assert_eq!(results[0].verdict, Verdict::Better);
-    assert_eq!(results[1].verdict, Verdict::Unresolved);
-}
-
-#[test]
-fn geometric_mean_interval_shrinks_with_scenarios() {
-    let one = evidence(0.98, 1.0 / 0.98, 0.5).interval.expect("given");
-    let four = geometric_mean_interval(&[one; 4]).expect("sound");
-    assert!((four.low.ln() - 0.98_f64.ln() / 2.0).abs() < 1e-12);
-    assert!((four.high * four.low - 1.0).abs() < 1e-12);
-    assert_eq!(geometric_mean_interval(&[]), None);
-}
-
-/// The interval of the median by all 6⁶ ways to draw six sessions of equal repeats: a draw's median is that of the drawn levels.
-#[test]
-fn a_medians_interval_over_sessions_is_that_of_all_ways_to_draw_them() {
-    let levels = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
-    let mut medians = Vec::new();
-    for draw in 0..6_usize.pow(6) {
-        let mut drawn: Vec<f64> = (0..6).map(|place| levels[draw / 6_usize.pow(place) % 6]).collect();
-        drawn.sort_by(f64::total_cmp);
-        medians.push(f64::midpoint(drawn[2], drawn[3]));
-    }
-    medians.sort_by(f64::total_cmp);
-    let tail = (0.025 * medians.len() as f64) as usize;
-    let expected = (medians[tail], medians[medians.len() - 1 - tail]);
-    let sessions: Vec<Vec<f64>> = levels.iter().map(|level| vec![*level; 5]).collect();
-    let is_by_draws = |sessions: &[Vec<f64>], moved: f64| {
-        let (low, high) = median_interval_of_sessions(sessions, &RatioOptions::default()).expect("thirty");
-        let apart = (low + moved - expected.0).abs().max((high + moved - expected.1).abs());
-        assert!(apart < 1e-9, "{low} … {high} is not {expected:?} less {moved}");
-    };
-    is_by_draws(&sessions, 0.0);
-    // All repeats as if they were of one session would say half of it, and more of them less still.
-    let pooled = median_interval(&sessions.concat(), 0.95).expect("thirty");
-    assert!(pooled.high - pooled.low < expected.1 - expected.0, "{pooled:?}");
-    // Levels that are not above zero have the same, moved.
-    let moved: Vec<Vec<f64>> = sessions.iter().map(|session| session.iter().map(|v| v - 102.0).collect()).collect();
-    is_by_draws(&moved, 102.0);
 }

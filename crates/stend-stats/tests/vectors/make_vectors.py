@@ -26,73 +26,6 @@ def floats(x):
     return [float(v) for v in x]
 
 
-def mann_whitney():
-    cases = []
-    for n, m in [(1, 1), (1, 7), (3, 4), (5, 5), (6, 6), (6, 10), (10, 10), (15, 9), (20, 20), (33, 40), (60, 60)]:
-        for shift in (0.0, 0.7, 3.0):
-            a, b = rng.normal(shift, 1, n), rng.normal(0, 1, m)
-            r = stats.mannwhitneyu(a, b, method="exact")
-            cases.append(dict(a=floats(a), b=floats(b), u=float(r.statistic), p=float(r.pvalue), method="exact"))
-    for n, m in [(61, 60), (80, 80), (200, 30)]:  # asymptotic, without and with ties
-        for digits in (12, 0):
-            a, b = np.round(rng.normal(50.8, 3, n), digits), np.round(rng.normal(50, 3, m), digits)
-            r = stats.mannwhitneyu(a, b, method="asymptotic", use_continuity=True)
-            cases.append(dict(a=floats(a), b=floats(b), u=float(r.statistic), p=float(r.pvalue), method="normal"))
-
-    def statistic(x, y):
-        ranks = stats.rankdata(np.concatenate([x, y]))
-        return ranks[: len(x)].sum() - len(x) * (len(x) + 1) / 2
-
-    for n, m in [(3, 4), (5, 5), (6, 6), (4, 8), (7, 7), (8, 8), (9, 6)]:  # every permutation, ties
-        for top in (2, 4, 9):
-            a, b = rng.integers(0, top, n) + 0.5 * (top == 4), rng.integers(0, top, m)
-            a = a + (top == 9)  # a shift, keeping ties
-            r = stats.permutation_test((a.astype(float), b.astype(float)), statistic, n_resamples=np.inf,
-                                       alternative="two-sided", vectorized=False)
-            if len(set(a) | set(b)) < n + m:
-                cases.append(dict(a=floats(a), b=floats(b), u=float(r.statistic), p=float(r.pvalue), method="permutation"))
-    save("mann_whitney", cases)
-
-
-def sign_flip():
-    cases = []
-    for n in (2, 3, 6, 9, 12):
-        for shift in (0.0, 0.8):
-            d = np.round(rng.normal(shift, 1, n), 1 if n == 9 else 9)
-            r = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
-            cases.append(dict(d=floats(d), mean=float(r.statistic), p=float(r.pvalue)))
-    save("sign_flip", cases)
-
-
-def signed_rank():
-    """SciPy's exact distribution; with ties and zeros every sign pattern of the ranks that Pratt gives."""
-    import itertools
-
-    own, cases = np.random.default_rng(20261122), []
-    for n in (1, 2, 5, 6, 10, 25, 50):
-        for shift in (0.0, 0.4, 1.5):
-            d = own.normal(shift, 1, n)
-            r = stats.wilcoxon(d, method="exact")
-            w = float(stats.rankdata(np.abs(d))[d > 0].sum())
-            cases.append(dict(d=floats(d), w=w, p=float(r.pvalue), method="exact"))
-    for n in (4, 6, 9, 12):
-        for shift in (0, 1, 2):
-            d = own.integers(-4, 5, n) + shift
-            ranks = stats.rankdata(np.abs(d))
-            zero = ranks[d == 0].sum() / 2
-            sums = [zero + sum(r for r, up in zip(ranks[d != 0], signs) if up) for signs in itertools.product((0, 1), repeat=int((d != 0).sum()))]
-            w = zero + ranks[d > 0].sum()
-            least = min(w, ranks.sum() - w)
-            p = min(1.0, 2 * float(np.mean(np.array(sums) <= least + 1e-9)))
-            cases.append(dict(d=floats(d), w=float(w), p=p, method="permutation"))
-    for digits in (12, 0):  # beyond what is counted, without and with ties; zeros count half
-        d = np.round(own.normal(0.5, 2, 150), digits)
-        r = stats.wilcoxon(d[d != 0] if digits else d, method="approx", correction=True, zero_method="pratt")
-        ranks = stats.rankdata(np.abs(d))
-        cases.append(dict(d=floats(d), w=float(ranks[d > 0].sum() + ranks[d == 0].sum() / 2), p=float(r.pvalue), method="normal"))
-    save("signed_rank", cases)
-
-
 def median_interval():
     cases = []
     for confidence in (0.8, 0.9, 0.95, 0.99):
@@ -114,12 +47,9 @@ def summaries():
         q1, q3 = np.quantile(x, [0.25, 0.75])
         marks = [int(v < q1 - 1.5 * (q3 - q1) or v > q3 + 1.5 * (q3 - q1)) +
                  int(v < q1 - 3 * (q3 - q1) or v > q3 + 3 * (q3 - q1)) for v in x]
-        y = rng.lognormal(1.1, 0.7, n + 1)
-        cases.append(dict(x=floats(x), y=floats(y), probs=probs, quantiles=floats(np.quantile(x, probs)),
+        cases.append(dict(x=floats(x), probs=probs, quantiles=floats(np.quantile(x, probs)),
                           mean=float(x.mean()), median=float(np.median(x)),
                           mad=float(stats.median_abs_deviation(x)), marks=marks,
-                          hodges_lehmann=float(np.median(np.subtract.outer(x, y))),
-                          gmean=float(stats.gmean(x)),
                           slope=float(np.polyfit(range(5), x[-5:], 1)[0]) if n >= 5 else None))
     save("summaries", cases)
 
@@ -132,116 +62,22 @@ def false_discovery():
     save("false_discovery", cases)
 
 
-def bootstrap():
-    def log_ratio(x, y, axis=-1):
-        return np.log(np.median(x, axis=axis)) - np.log(np.median(y, axis=axis))
-
-    cases = []
-    for n, m in [(6, 6), (7, 9), (10, 10), (10, 20), (15, 15), (20, 20), (41, 30)]:
-        for sigma in (0.01, 0.3):
-            a, b = rng.lognormal(0.05, sigma, n), rng.lognormal(0, sigma, m)
-            case = dict(a=floats(a), b=floats(b), ratio=float(np.median(a) / np.median(b)))
-            for method in ("BCa",):
-                r = stats.bootstrap((a, b), log_ratio, n_resamples=400_000, batch=50_000, method=method,
-                                    confidence_level=0.95, rng=np.random.default_rng(7))
-                ci = r.confidence_interval
-                case[method] = [math.exp(ci.low), math.exp(ci.high)]
-            cases.append(case)
-    save("bootstrap", cases)
-
-
-def bootstrap_exact():
-    """BCa from every one of the n^n resamples of each side, so without Monte Carlo error."""
-    import itertools
-    from collections import Counter
-
-    def law(x):
-        n, x = len(x), np.sort(x)
-        counts = Counter()
-        for chosen in itertools.product(range(n), repeat=n):
-            chosen = sorted(chosen)
-            counts[chosen[(n - 1) // 2], chosen[n // 2]] += 1
-        values = [(math.log((x[i] + x[j]) / 2), c / n**n) for (i, j), c in sorted(counts.items())]
-        return np.array(values).T
-
-    def jack(x):
-        return np.array([math.log(np.median(np.delete(x, i))) for i in range(len(x))])
-
-    cases = []
-    for n, m in [(6, 6), (6, 7), (7, 7)]:
-        for sigma in (0.01, 0.3):
-            a, b = rng.lognormal(0.05, sigma, n), rng.lognormal(0, sigma, m)
-            (va, wa), (vb, wb) = law(a), law(b)
-            t, w = np.subtract.outer(va, vb).ravel(), np.multiply.outer(wa, wb).ravel()
-            order = np.argsort(t)
-            t, w = t[order], w[order]
-            theta = math.log(np.median(a)) - math.log(np.median(b))
-            below, equal = w[t < theta - 1e-12].sum(), w[abs(t - theta) <= 1e-12].sum()
-            z0 = stats.norm.ppf(below + equal / 2)
-            u = [(len(x) - 1) * (jack(x).mean() - jack(x)) * s for x, s in ((a, 1), (b, -1))]
-            acc = sum((v**3).sum() / len(v)**3 for v in u) / 6 / sum((v**2).sum() / len(v)**2 for v in u)**1.5
-
-            def level(z):
-                return stats.norm.cdf(z0 + (z0 + z) / (1 - acc * (z0 + z)))
-
-            z = stats.norm.ppf(0.025)
-            low = t[np.searchsorted(np.cumsum(w), level(z) - 1e-12)]
-            high = t[len(t) - 1 - np.searchsorted(np.cumsum(w[::-1]), 1 - level(-z) - 1e-12)]
-            cases.append(dict(a=floats(a), b=floats(b), BCa=[math.exp(low), math.exp(high)]))
-    save("bootstrap_exact", cases)
-
-
-def power():
-    """Share of 200,000 trials that the exact tests find at a level: normal noise with a CV of 2 %, side a times 1 + 0.02 * effect."""
-    own, cases, trials = np.random.default_rng(20261123), [], 200_000
-
-    def critical(counts, level):
-        """The greatest statistic whose doubled tail lies below the level; -1 for none."""
-        tail = 2 * np.cumsum(counts) / counts.sum()
-        return int(np.searchsorted(tail, level)) - 1
-
-    def sums(ranks):
-        counts = np.ones(1)
-        for rank in ranks:
-            counts = np.convolve(counts, np.r_[1, np.zeros(rank - 1), 1])
-        return counts
-
-    for n in (6, 10, 15, 20):
-        # Gaussian binomial coefficient for U, product of 1 + q^i for W.
-        ways = np.array([1.0])
-        for i in range(1, n + 1):
-            ways = np.convolve(ways, np.r_[1, np.zeros(n + i - 1), -1])
-        for i in range(1, n + 1):
-            ways = np.array([ways[j::-i].sum() for j in range(len(ways))])
-        ways = ways[: n * n + 1]
-        for effect in (0.0, 1.0, 1.5, 2.0, 3.0):
-            a, b = (1 + 0.02 * effect) * own.normal(100, 2, (trials, n)), own.normal(100, 2, (trials, n))
-            u = sum((a[:, i, None] > b).sum(axis=1) for i in range(n))
-            u = np.minimum(u, n * n - u)
-            d = np.log(a / b)
-            w = (stats.rankdata(np.abs(d), axis=1) * (d > 0)).sum(axis=1)
-            w = np.minimum(w, n * (n + 1) / 2 - w)
-            for level in (0.01, 0.05):
-                cases.append(dict(n=n, effect=effect, level=level, sides=float((u <= critical(ways, level)).mean()),
-                                  pairs=float((w <= critical(sums(range(1, n + 1)), level)).mean())))
-    save("power", cases)
-
-
-def sessions():
-    """Two-level percentile bootstrap, drawn 400,000 times by NumPy."""
-    draws, cases = 400_000, []
-
-    def medians(side):  # sessions × repeats
-        count, repeats = side.shape
-        picked = rng.integers(0, count, (draws, count, 1))
-        index = rng.integers(0, repeats, (draws, count, repeats))
-        return np.median(side[picked, index].reshape(draws, -1), axis=1)
-
-    for count, repeats in [(2, 5), (2, 10), (3, 4), (5, 5)]:
-        a, b = (np.exp(rng.normal(0, 0.02, (count, 1)) + rng.normal(0, 0.02, (count, repeats))) for _ in "ab")
-        ends = np.quantile(medians(a) / medians(b), [0.025, 0.975])
-        cases.append(dict(a=[floats(s) for s in a], b=[floats(s) for s in b], percentile=floats(ends)))
-    save("sessions", cases)
+def effects():
+    """Student's and Welch's t with their intervals, and TREAT's p of a difference that is no more than ln(1 + delta)."""
+    own, cases = np.random.default_rng(20261125), []
+    for n, m in [(2, 2), (2, 7), (5, 5), (6, 9), (10, 10), (20, 31)]:
+        for shift in (0.0, 0.02, 0.3):
+            for spread in (0.01, 0.1):
+                a, b = own.normal(shift, spread, n), own.normal(0, 3 * spread, m)
+                pairs = own.normal(shift, spread, n)
+                for sides, r in [([a, b], stats.ttest_ind(a, b, equal_var=False)), ([pairs], stats.ttest_1samp(pairs, 0))]:
+                    difference = sides[0].mean() - (sides[1].mean() if len(sides) > 1 else 0)
+                    error, interval = abs(difference / r.statistic), r.confidence_interval(0.95)
+                    beyond = [float(sum(stats.t.sf((abs(difference) + sign * math.log1p(delta)) / error, r.df) for sign in (-1, 1)))
+                              for delta in (0.0, 0.01, 0.1)]
+                    cases.append(dict(sides=[floats(side) for side in sides], difference=float(difference), error=float(error), freedom=float(r.df),
+                                      interval=[math.exp(interval.low), math.exp(interval.high)], deltas=[0.0, 0.01, 0.1], p=beyond))
+    save("effects", cases)
 
 
 def steady():
@@ -327,8 +163,7 @@ def latencies():
     save("latencies", cases)
 
 
-MAKERS = (mann_whitney, sign_flip, signed_rank, median_interval, summaries, false_discovery, bootstrap, bootstrap_exact, sessions, power, steady,
-          change_points, latencies)
+MAKERS = (median_interval, summaries, false_discovery, effects, steady, change_points, latencies)
 
 if __name__ == "__main__":
     for make in MAKERS:

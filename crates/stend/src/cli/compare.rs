@@ -28,12 +28,13 @@ pub(super) struct Arguments {
     what: Vec<String>,
     #[command(flatten)]
     options: Options,
-    /// Explain one figure instead of printing the table: which conditions of a verdict hold, with test, interval, δ and its source. The default
+    /// Explain one figure instead of printing the table: which conditions of a verdict hold, with test, interval and δ. The default
     /// metric is the main one; a unique part of a scenario's name is enough. JSON and CSV have all of this for every figure
     #[arg(long, value_name = "SCENARIO[:METRIC]", conflicts_with_all = ["only", "row", "column"])]
     why: Option<String>,
     /// Exit with status 1 if the table has such a verdict: worse, or different (better or worse); with :5% only if the whole interval of the ratio
-    /// lies more than 5 % beyond the base. Checks each scenario's main metric, the metrics that the layout shows, and those that a filter names; with
+    /// lies more than 5 % beyond the base. Only what was measured in turns counts; hollow-worse and hollow-different also count runs made one after
+    /// the other. Checks each scenario's main metric, the metrics that the layout shows, and those that a filter names; with
     /// --all-metrics all. CSV and JSON are checked by the same metrics
     #[arg(long, value_name = "VERDICT[:SHARE]")]
     fail_on: Option<FailOn>,
@@ -55,7 +56,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     {
         return Err(Failure::usage(refusal));
     }
-    let table = options.table(global, &store, &chosen, false)?;
+    let table = options.table(global, &chosen, false)?;
     if let Some(wanted) = &arguments.why
         && records.len() < 2
     {
@@ -92,6 +93,12 @@ fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, 
     if !cells.iter().any(|(_, against)| is_judged(against)) {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
+    }
+    if !cells.iter().any(|(_, against)| fail_on.counts(against)) {
+        return Err(Failure::usage(format!(
+            "--fail-on {fail_on}: it counts only what was measured in turns, and these runs were made one after the other; measure with --ab, \
+             or write --fail-on hollow-{fail_on}"
+        )));
     }
     let crossed = cells.iter().filter(|(better, against)| fail_on.crossed(against, *better)).count();
     let unresolved = cells.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved).count();

@@ -16,11 +16,11 @@ use super::failure::Failure;
 use super::output;
 use crate::catalogue;
 use names::{Named, Names};
-use stend_compare::are_comparable;
 use stend_compare::filter::Filter;
 use stend_compare::pool::{Pool, pools};
 use stend_compare::table::{Column, ColumnOrigin, Note, Only, Table};
 use stend_compare::weighing::{facts, weigh};
+use stend_compare::{are_comparable, compare_what};
 use stend_model::record::Record;
 use stend_report::{self, csv, shell_words};
 use stend_stand::hosts::Hosts;
@@ -87,7 +87,7 @@ filter selects, so choose it before looking at verdicts.";
 
 /// What a range is, for the end of a command's help.
 pub(super) const RANGE_HELP: &str = "Runs of a range without a recorded difference form one column, as sessions of one run; a change of machine, builds or work starts \
-a new column. A machine's name and a range select only ordinary runs: neither noise measurements nor runs of two sides. So do last \
+a new column. A machine's name and a range select only runs that are not of two sides. So do last \
 and last~1 if more than one thing is named.";
 
 fn unit(text: &str) -> Result<Unit, String> {
@@ -184,15 +184,9 @@ impl Options {
     }
 
     /// The comparison, the base first. `all_rows` where every row is shown, be it a main metric's or not.
-    pub(super) fn table(
-        &self,
-        global: &Global,
-        store: &Store,
-        chosen: &Chosen,
-        all_rows: bool,
-    ) -> Result<Table, Failure> {
+    pub(super) fn table(&self, global: &Global, chosen: &Chosen, all_rows: bool) -> Result<Table, Failure> {
         let records = chosen.records();
-        let mut table = self.judged(store, &records, &chosen.references)?;
+        let mut table = self.judged(&records, &chosen.references)?;
         table.notes.splice(0..0, chosen.runs.iter().filter_map(Pool::note));
         let lacking = lacking(&table, &chosen.references, &chosen.words);
         if !lacking.is_empty() {
@@ -253,7 +247,7 @@ impl Options {
         Ok(self.unit.into_iter().fold(filter, Filter::and_unit))
     }
 
-    fn judged(&self, store: &Store, records: &[&Record], references: &[Reference]) -> Result<Table, Failure> {
+    fn judged(&self, records: &[&Record], references: &[Reference]) -> Result<Table, Failure> {
         if self.only.is_some() && records.len() < 2 {
             return Err(Failure::usage("--only takes two runs or more: one alone has no verdicts"));
         }
@@ -271,7 +265,7 @@ impl Options {
                 "these runs have no scenario in common, so there is nothing to compare: {suites}"
             )));
         }
-        let table = output::beside_one_another(store, records, references, filter)?;
+        let table = compare_what(records, references, filter);
         if table.rows.is_empty() && (self.filter.is_some() || self.unit.is_some()) {
             return Err(Failure::usage(nothing_taken(filter, records[0])));
         }

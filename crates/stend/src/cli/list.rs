@@ -47,7 +47,6 @@ fn document(runs: &[Summary]) -> Doc {
         let kind = match run.kind {
             Kind::Run => "run",
             Kind::Ab => "A/B",
-            Kind::Noise => "noise",
         };
         let counts = [run.valid, run.invalid, run.failed].map(|count| Value::Number(count.into(), ""));
         let cells: Vec<Value> = [began.into(), run.suite.as_str().into()]

@@ -14,7 +14,6 @@ mod hosts;
 mod import;
 mod list;
 mod man;
-mod noise;
 mod on;
 mod output;
 mod pack;
@@ -97,9 +96,6 @@ enum Command {
     Profile(profile::Arguments),
     /// Compare runs with one another, or a run with published machines
     Compare(compare::Arguments),
-    /// Measure the machine's own noise and find its sources
-    #[command(mut_arg("ab", |it| it.hide(true)), mut_arg("profile", |it| it.hide(true)))]
-    Noise(Box<noise::Arguments>),
     /// Show one metric over all runs of a machine, with its change points
     History(history::Arguments),
     /// Write a report of runs: an HTML page, a table, or drawings as files
@@ -213,7 +209,6 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Show(arguments) => show::run(global, arguments),
         Command::Profile(arguments) => profile::run(global, arguments),
         Command::Compare(arguments) => compare::run(global, arguments),
-        Command::Noise(arguments) => noise::run(global, arguments),
         Command::History(arguments) => history::run(global, arguments),
         Command::Report(arguments) => report::run(global, arguments),
         Command::Export(arguments) => export::run(global, arguments),

@@ -20,7 +20,6 @@ use super::failure::Failure;
 use crate::catalogue;
 use stend_compare::compare_what;
 use stend_compare::filter::Filter;
-use stend_compare::noise::Floors;
 use stend_compare::pool::Pool;
 use stend_compare::sides::{NoSuchSide, view, views};
 use stend_compare::table::Table;
@@ -231,29 +230,9 @@ pub(super) fn comparison_of(base: &Record, table: &Table, all_metrics: bool) -> 
 }
 
 /// A run set beside every published machine, or the sides of one beside each other.
-pub(super) fn table_of(store: &Store, views: &[Record]) -> Result<Table, Failure> {
+pub(super) fn table_of(views: &[Record]) -> Table {
     let references = if views.len() == 1 { catalogue::references() } else { Vec::new() };
-    beside_one_another(store, &views.iter().collect::<Vec<_>>(), &references, &Filter::default())
-}
-
-/// Runs set beside one another and beside published machines, with the noise of their machines as far as it was measured; of the figures
-/// that the filter takes.
-pub(super) fn beside_one_another(
-    store: &Store,
-    records: &[&Record],
-    references: &[Reference],
-    filter: &Filter,
-) -> Result<Table, Failure> {
-    let hardware: BTreeSet<_> = records.iter().map(|record| record.run.machine.hardware_id()).collect();
-    let mut noise = Vec::new();
-    for run in store
-        .noise_runs()?
-        .into_iter()
-        .filter(|run| hardware.contains(&run.machine.hardware_id()) && run.machine.software.emulator.is_none())
-    {
-        noise.push(store.load(&run.id)?);
-    }
-    Ok(compare_what(records, references, &Floors::of(&noise), filter))
+    compare_what(&views.iter().collect::<Vec<_>>(), &references, &Filter::default())
 }
 
 /// Why there is nothing to show.

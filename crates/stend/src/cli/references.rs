@@ -49,11 +49,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 fn in_short(reference: &Reference) -> String {
     let machines: Vec<_> = reference.machine.iter().map(|machine| machine.name.as_str()).collect();
     format!(
-        "{}\n    {}, {}\n    grade {} · {} · {}\n",
+        "{}\n    {}, {}\n    {} · {}\n",
         reference.name,
         reference.title,
         reference.source,
-        reference.grade,
         english_plural(reference.figure.len(), "figure", "figures"),
         // Their names have commas of their own.
         machines.join("; ")

@@ -82,7 +82,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         chosen.references = catalogue::references();
     }
     let all_rows = arguments.format != Format::Markdown;
-    let table = options.table(global, &store, &chosen, all_rows)?;
+    let table = options.table(global, &chosen, all_rows)?;
     let records = chosen.records();
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
     let command = options.report_command(&chosen);

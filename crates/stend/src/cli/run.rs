@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use stend_model::quantity::parse_duration;
 use stend_model::run::{Run, RunState};
 use stend_model::side::Side;
-use stend_model::suite::{Order, Suite};
+use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
 
 use super::Global;
@@ -34,7 +34,6 @@ use named::Foreign;
 use stend_lab::rig;
 use stend_lab::run::{Ending, prepare};
 use stend_lab::side;
-use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_model::run::HERE;
 use stend_report::words;
@@ -111,11 +110,6 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// Whether all metrics are shown, not only each scenario's main one.
-    pub(super) fn all_metrics(self) -> bool {
-        self.all_metrics
-    }
-
     /// Whether one line is redrawn instead of a line printed for each repeat.
     fn bar(&self, global: &Global) -> bool {
         std::io::stderr().is_terminal() && !self.no_progress && !global.quiet
@@ -129,68 +123,9 @@ fn waiting_time(text: &str) -> Result<Duration, String> {
 }
 
 impl Arguments {
-    pub(super) fn shown(&self) -> Shown {
-        self.shown
-    }
-
-    pub(super) fn options(&self) -> Options {
-        self.options
-    }
-
     /// The suite, if one was named.
     pub(super) fn suite(&self) -> Option<&str> {
         self.suite.as_deref()
-    }
-}
-
-pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    make_run(global, arguments, false)
-}
-
-/// Measures the same twice over: see [`stend_compare::noise`].
-pub(super) fn measure_noise(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    if !arguments.ab.is_empty() {
-        return Err(Failure::usage(
-            "noise compares a machine with itself, so nothing may change between the sides; leave --ab out",
-        ));
-    }
-    if arguments.profile {
-        return Err(Failure::usage(
-            "noise tells how far repeats differ, and nothing of where their time goes; leave --profile out",
-        ));
-    }
-    make_run(global, arguments, true)
-}
-
-/// Refuses a suite of which nothing could be said: a floor takes pairs of neighbours, of which there are as many as the suite has repeats.
-fn check_for_noise(suite: &Suite) -> Result<(), Failure> {
-    let least = stend_stats::LEAST_PAIRS;
-    let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
-    let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
-    if few > 0 && few == measured().count() {
-        return Err(Failure::usage(format!(
-            "measuring a machine's noise requires {least} repeats of a scenario or more, each made twice, and no scenario of the suite \
-             \"{}\" has so many here; -r {least} sets them",
-            suite.name
-        )));
-    }
-    if few > 0 {
-        talk!(
-            "{} fewer than {least} repeats and will have no floor δ; -r {least} is enough for all",
-            english_plural(few, "scenario has", "scenarios have")
-        );
-    }
-    Ok(())
-}
-
-/// A suite with room for two halves of each scenario, neighbours of which are made one soon after the other. None ends early.
-fn twice_over(suite: &mut Suite) {
-    for scenario in suite.scenarios.iter_mut() {
-        scenario.repeats *= 2;
-        scenario.precision = None;
-    }
-    if suite.order == Order::Shuffled {
-        suite.order = Order::Interleaved;
     }
 }
 
@@ -201,11 +136,10 @@ struct Wanted {
     sides: Vec<Side>,
     /// The target, or that of each side where a side sets something of it.
     targets: Vec<Target>,
-    noise: bool,
     foreign: Foreign,
 }
 
-fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit, Failure> {
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let changes = arguments.changing.changes(arguments.time_budget);
     // Job files lie here, and so does the fio that judges them.
     let suite = if arguments.fio.is_empty() {
@@ -213,11 +147,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
     } else {
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
-    let mut suite = suite.map_err(Failure::usage)?;
-    if noise {
-        check_for_noise(&suite)?;
-        twice_over(&mut suite);
-    }
+    let suite = suite.map_err(Failure::usage)?;
     let sides = side::parse(&arguments.ab).map_err(Failure::usage)?;
     side::check_suite(&suite, &sides).map_err(Failure::usage)?;
     let targets = targets(arguments, &sides)?;
@@ -227,7 +157,7 @@ fn make_run(global: &Global, arguments: &Arguments, noise: bool) -> Result<Exit,
         )));
     }
     let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
-    let wanted = Wanted { suite, sides, targets, noise, foreign };
+    let wanted = Wanted { suite, sides, targets, foreign };
     let destinations = arguments.on.destinations(global)?;
     if let (Some(name), true) =
         (&arguments.target_name, wanted.suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty()))
@@ -361,7 +291,7 @@ fn measure_on(
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
-    let Wanted { mut suite, mut sides, targets, noise, foreign } = wanted.clone();
+    let Wanted { mut suite, mut sides, targets, foreign } = wanted.clone();
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
@@ -421,10 +351,9 @@ fn measure_on(
         _ => {}
     }
     if let Some(emulator) = &machine.software.emulator {
-        if noise || !sides.is_empty() {
-            let what = if noise { "a machine's noise" } else { "--ab" };
+        if !sides.is_empty() {
             return Err(Failure::usage(format!(
-                "emulated: not compared: {what} is about speeds, and stend-probe is emulated by {emulator} here, which tells none"
+                "emulated: not compared: --ab is about speeds, and stend-probe is emulated by {emulator} here, which tells none"
             )));
         }
         talk!(
@@ -436,6 +365,7 @@ fn measure_on(
     }
     if !global.quiet {
         foreign.tell(&*bench.host);
+        talk!("{}", dry::sight(&suite, &skipped, !sides.is_empty()));
     }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
@@ -452,7 +382,6 @@ fn measure_on(
         suite,
         skipped,
         profile: arguments.profile,
-        noise,
         target,
         sides,
         carried: false,

@@ -6,7 +6,6 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde_json::{Map, Value};
 use stend_compare::history::History;
-use stend_compare::noise::Noise;
 use stend_compare::table::{ForPrograms, Row};
 use stend_model::record::Summary;
 use stend_model::suite::Suite;
@@ -40,7 +39,6 @@ fn schema() -> Value {
         ("show", document([("run", of::<show::InFull>(generator))])),
         ("compare", document([("table", of::<ForPrograms>(generator))])),
         ("compare --why", document([("row", of::<Row>(generator))])),
-        ("noise", document([("noise", of::<Noise>(generator))])),
         ("history", document([("history", of::<History>(generator))])),
         ("history METRIC", document([("scenarios", of::<Vec<history::WithMetric>>(generator))])),
         ("hosts", document([("hosts", of::<Vec<Known>>(generator))])),

@@ -36,7 +36,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let record = store.load(&store.resolve(&arguments.run)?)?;
     let samples = store.count_samples(&record.run.id)?;
     let views = views(record.clone());
-    let table = output::table_of(&store, &views)?;
+    let table = output::table_of(&views);
     match arguments.shown.format()? {
         Format::Json => output::print_json(
             "run",

@@ -73,7 +73,7 @@ fn an_option_of_another_command_is_said_to_be_that_commands() {
             &["report", "last", "--fail-on", "worse"][..],
             "unexpected argument '--fail-on' found; `stend compare` takes it;",
         ),
-        (&["noise", "--fail-on", "worse"], "'--fail-on' found; `stend compare` takes it;"),
+        (&["history", "x", "--fail-on", "worse"], "'--fail-on' found; `stend compare` takes it;"),
         (&["compare", "last", "-o", "x.md"], "'-o' found; `stend profile`, `stend history`, `stend report`,"),
         (&["report", "--json"], "'--json' found; --help tells more"),
         (&["report", "--undo"], "'--undo' found; --help tells more"),

@@ -80,7 +80,7 @@ fn machines_are_known_by_the_names_that_the_user_gave_them() {
 }
 
 #[test]
-fn sessions_that_differ_widen_intervals_and_no_number_of_repeats_would_settle_them() {
+fn sessions_that_differ_widen_intervals_and_are_compared_as_wholes() {
     let runs = Runs::new();
     runs.add(&[
         runs.run(A, &[("x", 1.0)]).on("old"),
@@ -97,19 +97,25 @@ fn sessions_that_differ_widen_intervals_and_no_number_of_repeats_would_settle_th
     // From one session's level to the other's, and not what twenty repeats of one session would have.
     assert!(interval(&cells[0]) > 1.009 && interval(&cells[1]) > 1.19, "{cells}");
     let against = &cells[1]["against_base"];
-    assert_eq!((&against["verdict"], &against["repeats_needed"]), (&json!("unresolved"), &json!(null)), "{against}");
-    assert!(!runs.compare(&["old:..", "new:.."]).out.contains("settle"));
+    assert_eq!(
+        (&against["verdict"], &against["counted"], &against["own_count"]),
+        (&json!("unresolved"), &json!("sessions"), &json!(2)),
+        "{against}"
+    );
 }
 
 #[test]
 fn what_too_few_repeats_would_take_is_said_as_the_least_of_it() {
     let runs = Runs::new();
-    runs.add(&[runs.run(A, &[("x", 1.0)]), runs.mould.run(B, &[("x", times(1.02, 0.05, 5))])]);
+    runs.add(&[runs.run(A, &[("x", 1.0)]), runs.mould.run(B, &[("x", times(1.02, 0.05, 4))])]);
     let out = runs.stand.fine(&["compare", A, B]).out;
-    assert!(out.contains("≥ 6") && !out.contains("≈ 6"), "{out}");
+    assert!(out.contains("≥ 5") && !out.contains("≈ 5"), "{out}");
     let why = flat(&runs.stand.fine(&["compare", A, B, "--why", "x"]).out);
-    assert!(why.contains("A verdict requires six valid repeats on each side.") && !why.contains("about 6"), "{why}");
-    assert_eq!(runs.table(&[A, B])["rows"][0]["cells"][1]["against_base"]["repeats_needed"], 6);
+    assert!(
+        why.contains("A verdict requires five pairs, or five repeats on each side.") && !why.contains("about 5"),
+        "{why}"
+    );
+    assert_eq!(runs.table(&[A, B])["rows"][0]["cells"][1]["against_base"]["needed"], 5);
 }
 
 #[test]
@@ -136,9 +142,8 @@ fn a_range_is_one_column_as_long_as_nothing_changes() {
     let origin = &table["columns"][0]["origin"];
     assert_eq!((&origin["sessions"], &origin["boots"]), (&json!(2), &json!(1)), "{origin}");
     assert_eq!(table["rows"][0]["cells"][0]["valid"], 20);
-    // Both runs are of one boot, so the grade is B, and it says why.
-    assert!(out.contains(&format!("{pooled} grade B: samples, 2 sessions, no boot seen in between")), "{out}");
-    assert!(out.contains(&format!("against {pooled} grade B: samples, one session")), "{out}");
+    assert!(out.contains(&format!("{pooled} 2 sessions, no boot seen in between")), "{out}");
+    assert!(out.contains(&format!("against {pooled} one after the other, one session")), "{out}");
     assert_eq!(verdicts(&table), ["better"]);
     runs.refused(
         &["2026-01-01..2026-12-31"],
@@ -160,21 +165,15 @@ fn of_two_sides(mut run: Forged) -> Forged {
     run
 }
 
-fn noise(mut run: Forged) -> Forged {
-    run.run["noise"] = json!(true);
-    run
-}
-
 const E: &str = "20260501-0000-000e";
 
-/// Two ordinary runs, then one of two sides, then a noise measurement, then another machine's.
+/// Two ordinary runs, then one of two sides.
 fn of_every_kind() -> Runs {
     let runs = Runs::new();
     runs.add(&[
         runs.run(A, &[("x", 1.0)]).on("pc"),
         runs.run(B, &[("x", 1.0)]).on("pc"),
         of_two_sides(runs.mould.run(C, &[("x", [1.0, 0.5].repeat(10))]).on("pc")),
-        noise(runs.run(D, &[("x", 1.0)]).on("pc")),
     ]);
     runs
 }
@@ -185,11 +184,11 @@ fn the_list_says_what_a_run_was_made_for() {
     let kinds = |listed: &Value| -> Vec<String> {
         listed["runs"].as_array().unwrap().iter().map(|run| run["kind"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(kinds(&runs.stand.json(&["list"])), ["run", "run", "ab", "noise"]);
+    assert_eq!(kinds(&runs.stand.json(&["list"])), ["run", "run", "ab"]);
     let text = runs.stand.fine(&["list"]).out;
     let line = |id: &str| text.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
     assert!(text.lines().next().unwrap().contains(" kind "), "{text}");
-    assert!(line(B).contains(" run ") && line(C).contains(" A/B ") && line(D).contains(" noise "), "{text}");
+    assert!(line(B).contains(" run ") && line(C).contains(" A/B "), "{text}");
     // Where all are ordinary runs there is nothing to tell apart.
     let ordinary = Runs::new();
     ordinary.add(&[ordinary.run(A, &[("x", 1.0)])]);
@@ -204,29 +203,14 @@ fn machines_ranges_and_last_beside_others_are_ordinary_runs() {
     assert_eq!(runs.table(&["pc:.."])["columns"][0]["origin"]["id"], format!("{A}..{B}"));
     assert_eq!(runs.titles(&["last~1", "last"]), [format!("pc {A}"), format!("pc {B}")]);
     let ended = runs.compare(&["last~1", "last"]);
-    assert!(
-        ended.err.contains(&format!("last: {B}, for beside others neither noise measurements nor")),
-        "{}",
-        ended.err
-    );
+    assert!(ended.err.contains(&format!("last: {B}, beside others runs of two sides are not")), "{}", ended.err);
     assert_eq!(runs.titles(&["last:one", "last"]), [format!("pc {C}:one"), format!("pc {B}")]);
     runs.refused(&["last~2", "last"], &["\"last~2\" goes back too far: there are 2 ordinary runs"]);
     // By itself it is the newest of all, whatever it is.
-    assert_eq!(runs.table(&["last"])["columns"][0]["origin"]["id"], D);
-    assert_eq!(runs.titles(&["last~1"]), ["one", "other"]);
-    assert_eq!(runs.stand.json(&["show", "last"])["run"]["run"]["id"], D);
-    // What is named by its id is taken.
-    assert_eq!(runs.titles(&[A, D]), [format!("pc {A}"), format!("pc {D}")]);
-    let out = flat(&runs.stand.fine(&["compare", A, D]).out);
-    assert!(
-        out.contains(&format!("{D} is a noise measurement (`stend noise`)")) && !out.contains(&format!("{A} is a")),
-        "{out}"
-    );
-    let page = runs.stand.fine(&["report", D, "-o", "-"]).out;
-    assert!(page.contains(" is a noise measurement (") && page.contains(" — измерение шума ("), "the page says it");
-    runs.add(&[noise(runs.run(E, &[("x", 1.0)]).on("quiet"))]);
+    assert_eq!(runs.titles(&["last"]), ["one", "other"]);
+    assert_eq!(runs.stand.json(&["show", "last"])["run"]["run"]["id"], C);
+    runs.add(&[of_two_sides(runs.mould.run(E, &[("x", [1.0, 0.5].repeat(10))]).on("quiet"))]);
     runs.refused(&["quiet", "pc"], &["the machine \"quiet\" has no ordinary run yet", E]);
-    assert_eq!(runs.titles(&[E, "pc"]), [format!("quiet {E}"), format!("pc {B}")]);
 }
 
 /// What holds of a run holds of both of its sides.

@@ -269,9 +269,7 @@ fn text_of_others_does_nothing_to_a_terminal() {
     stand.run(&["export", "last", "--output", exported.to_str().unwrap()]);
     let other = Stand::new();
     other.fine(&["import", exported.to_str().unwrap()]);
-    for arguments in
-        [&["show", "--repeats"][..], &["list"], &["compare", "last"], &["history", "one"], &["noise", "--show"]]
-    {
+    for arguments in [&["show", "--repeats"][..], &["list"], &["compare", "last"], &["history", "one"]] {
         let ended = other.run(arguments);
         assert!(harmless(&ended.out) && harmless(&ended.err), "{arguments:?}: {:?}", ended.out + &ended.err);
     }

@@ -85,11 +85,9 @@ fn a_probe_under_an_emulator_makes_a_run_that_is_marked_and_compared_with_nothin
         assert_eq!(refused.status, Some(2), "{arguments:?}\n{}", refused.out);
         assert!(refused.err.contains("emulated: not compared") && refused.err.lines().count() == 1, "{}", refused.err);
     }
-    for arguments in [&["noise", &suite][..], &["run", &suite, "--ab", "env.A=1", "env.A=2"]] {
-        let refused = emulated(&[arguments, &["--no-progress", "--even-if-unfit"]].concat());
-        assert_eq!(refused.status, Some(2), "{arguments:?}\n{}", refused.err);
-        assert!(refused.err.contains("emulated: not compared"), "{}", refused.err);
-    }
+    let refused = emulated(&["run", &suite, "--ab", "env.A=1", "env.A=2", "--no-progress", "--even-if-unfit"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("emulated: not compared"), "{}", refused.err);
     let probed: Value = serde_json::from_str(&emulated(&["probe", "--json"]).out).unwrap();
     assert_eq!(probed["machine"]["software"]["emulator"], json!("qemu-user"));
 }
@@ -157,11 +155,11 @@ fn among_others_it_has_no_verdict_and_no_part_in_a_mean() {
     let notes: Vec<_> = table["notes"].as_array().unwrap().iter().filter(|note| note["kind"] == "emulated").collect();
     assert_eq!(notes.iter().map(|note| &note["run"]).collect::<Vec<_>>(), [&json!(EMULATED), &json!(BUILD)]);
 
-    let text = runs.compare(&[FIRST, SECOND, EMULATED]).out;
+    let text = crate::common::runs::flat(&runs.compare(&[FIRST, SECOND, EMULATED]).out);
     assert!(text.contains("emulated by qemu-user: conformance only"), "{text}");
     // What is judged decides alone.
-    assert_eq!(runs.compare(&[FIRST, SECOND, EMULATED, "--fail-on", "worse"]).status, Some(1));
-    assert_eq!(runs.compare(&[SECOND, FIRST, EMULATED, "--fail-on", "worse"]).status, Some(0));
+    assert_eq!(runs.compare(&[FIRST, SECOND, EMULATED, "--fail-on", "hollow-worse"]).status, Some(1));
+    assert_eq!(runs.compare(&[SECOND, FIRST, EMULATED, "--fail-on", "hollow-worse"]).status, Some(0));
     for arguments in [
         &[FIRST, EMULATED][..],
         &[FIRST, BUILD],
@@ -193,7 +191,7 @@ fn it_has_no_weight() {
 }
 
 #[test]
-fn it_has_no_place_in_a_history_and_makes_no_noise() {
+fn it_has_no_place_in_a_history() {
     let runs = runs();
     let history = runs.stand.json(&["history", "one"])["history"].clone();
     let ids: Vec<_> = history["points"].as_array().unwrap().iter().map(|point| &point["run"]).collect();
@@ -204,16 +202,8 @@ fn it_has_no_place_in_a_history_and_makes_no_noise() {
     let only = Runs::new();
     let mut marked = only.run(EMULATED, 90.0);
     marked.run["machine"]["software"]["emulator"] = json!("qemu-user");
-    marked.run["noise"] = json!(true);
     only.add(&marked);
-    for arguments in [&["history", "one"][..], &["noise", "--show"]] {
-        let refused = only.stand.run(arguments);
-        assert_eq!(refused.status, Some(2), "{arguments:?}\n{}", refused.out);
-        assert!(refused.err.contains("emulated: not compared"), "{}", refused.err);
-    }
-    // The floors of its machine come from elsewhere.
-    only.add(&only.run(FIRST, 10.0));
-    only.add(&only.run(SECOND, 10.0));
-    let table = only.stand.json(&["compare", FIRST, SECOND])["table"].clone();
-    assert!(table["notes"].as_array().unwrap().iter().all(|note| note["kind"] != "own_noise"), "{table:#}");
+    let refused = only.stand.run(&["history", "one"]);
+    assert_eq!(refused.status, Some(2), "{}", refused.out);
+    assert!(refused.err.contains("emulated: not compared"), "{}", refused.err);
 }

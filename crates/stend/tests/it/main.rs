@@ -30,7 +30,6 @@ mod latency;
 mod load;
 mod locks;
 mod names;
-mod noise;
 mod profile;
 mod public;
 mod rig;

@@ -9,13 +9,18 @@ use stend_model::quantity::parse_share;
 use stend_compare::standing::interval_in_direction;
 use stend_compare::table::{AgainstBase, Verdict};
 
-/// `worse`, `different`, and how far beyond the base: `worse:5%`.
+/// `worse`, `different`, and how far beyond the base: `worse:5%`; with `hollow-` also of runs made one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FailOn {
     verdict: Kind,
+    /// Whether what was measured one after the other counts, too.
+    hollow: bool,
     /// As a share: the whole interval must lie beyond 1 + share, or below its reciprocal.
     beyond: Option<f64>,
 }
+
+/// What stands before a verdict that may be hollow.
+const HOLLOW: &str = "hollow-";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -24,8 +29,16 @@ enum Kind {
 }
 
 impl FailOn {
+    /// Whether it is about such a comparison at all.
+    pub(super) fn counts(self, against: &AgainstBase) -> bool {
+        self.hollow || against.is_solid()
+    }
+
     /// Whether a verdict is such a one.
     pub(super) fn crossed(self, against: &AgainstBase, better: Better) -> bool {
+        if !self.counts(against) {
+            return false;
+        }
         let is_worse = match against.verdict {
             Verdict::Worse => true,
             Verdict::Better if self.verdict == Kind::Different => false,
@@ -42,7 +55,8 @@ impl FailOn {
 
 impl fmt::Display for FailOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.verdict == Kind::Worse { "worse" } else { "different" })?;
+        let verdict = if self.verdict == Kind::Worse { "worse" } else { "different" };
+        write!(f, "{}{verdict}", if self.hollow { HOLLOW } else { "" })?;
         // As it was typed: 0.07 × 100 is a little more than 7.
         self.beyond.map_or(Ok(()), |beyond| write!(f, ":{}%", (beyond * 1e8).round() / 1e6))
     }
@@ -52,10 +66,13 @@ impl FromStr for FailOn {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
         let (verdict, beyond) = text.split_once(':').map_or((text, None), |(verdict, beyond)| (verdict, Some(beyond)));
+        let (hollow, verdict) = verdict.strip_prefix(HOLLOW).map_or((false, verdict), |verdict| (true, verdict));
         let verdict = match verdict {
             "worse" => Kind::Worse,
             "different" => Kind::Different,
-            _ => return Err("write worse or different, and how far beyond the base if that matters: worse:5%".into()),
+            _ => {
+                return Err("write worse, different, hollow-worse or hollow-different, and how far beyond the base if that matters: worse:5%".into());
+            }
         };
         if let Some(beyond) = beyond
             && beyond.trim().parse::<f64>().is_ok_and(|number| number >= 1.0)
@@ -63,16 +80,14 @@ impl FromStr for FailOn {
             return Err(format!("{beyond} without % is {beyond} times the base; write {beyond}% if percent are meant"));
         }
         let beyond = beyond.map(parse_share).transpose().map_err(|error| error.to_string())?;
-        Ok(Self { verdict, beyond })
+        Ok(Self { verdict, hollow, beyond })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stend_stats::Reason;
-
-    use stend_compare::evidence::Evidence;
+    use stend_compare::table::{Counted, Design, Reason};
 
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {
@@ -81,16 +96,21 @@ mod tests {
             interval: Some((low, high)),
             q: Some(0.001),
             floor: 0.01,
-            drift: None,
             verdict,
             reason: Reason::BeyondFloor,
-            repeats_needed: None,
-            evidence: Box::<Evidence>::default(),
+            p: Some(0.001),
+            design: Design::InTurns,
+            counted: Counted::Pairs,
+            base_count: 10,
+            own_count: 10,
+            visible: None,
+            needed: None,
+            numbers: None,
         };
         let crossed = |text: &str, better, verdict, low, high| {
             text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high), better)
         };
-        for text in ["worse", "different:5%", "worse:7%", "worse:2.5%", "worse:150%"] {
+        for text in ["worse", "different:5%", "worse:7%", "worse:2.5%", "worse:150%", "hollow-worse:5%"] {
             assert_eq!(text.parse::<FailOn>().unwrap().to_string(), text);
         }
         let (higher, lower) = (Better::Higher, Better::Lower);
@@ -105,6 +125,9 @@ mod tests {
         assert!(!crossed("different:5%", higher, Verdict::Better, 1.04, 1.2));
         assert!(!crossed("different", higher, Verdict::Unresolved, 1.2, 1.4));
         assert!(!crossed("different", higher, Verdict::Same, 0.99, 1.0));
+        let hollow = AgainstBase { design: Design::OneAfterTheOther, ..against(Verdict::Worse, 0.9, 0.95) };
+        let crossed = |text: &str| text.parse::<FailOn>().unwrap().crossed(&hollow, higher);
+        assert!(crossed("hollow-worse") && crossed("hollow-different:5%") && !crossed("worse"));
     }
 
     #[test]

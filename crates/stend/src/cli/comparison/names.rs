@@ -146,7 +146,7 @@ impl<'a> Names<'a> {
                 let count = self.runs.iter().filter(|run| run.kind == kind).count();
                 let (one, many) = match kind {
                     Kind::Ab => ("run of two sides", "runs of two sides"),
-                    Kind::Run | Kind::Noise => ("ordinary run", "ordinary runs"),
+                    Kind::Run => ("ordinary run", "ordinary runs"),
                 };
                 if count == 0 {
                     return Failure::usage(format!(
@@ -184,7 +184,7 @@ impl<'a> Names<'a> {
         if let (Ok(id), Ok(newest)) = (self.run(word), self.store.resolve(word))
             && id != newest
         {
-            talk!("{word}: {id}, for beside others neither noise measurements nor runs of two sides are counted");
+            talk!("{word}: {id}, beside others runs of two sides are not counted");
         }
     }
 
@@ -241,7 +241,7 @@ impl<'a> Names<'a> {
         self.is_machine(machine).then_some(machine)
     }
 
-    /// The runs that stand for a machine: neither noise measurements nor runs of two sides.
+    /// The runs that stand for a machine: those that are not of two sides.
     fn ordinary(&self, machine: &str) -> impl DoubleEndedIterator<Item = &Summary> {
         self.runs.iter().filter(move |run| run.kind == Kind::Run && self.is_of(run, machine))
     }
@@ -260,7 +260,7 @@ impl<'a> Names<'a> {
             let newest = self.runs.iter().rfind(|run| self.is_of(run, machine));
             let newest = newest.map(|run| run.id.as_str()).unwrap_or_default();
             return Err(Failure::usage(format!(
-                "the machine \"{machine}\" has no ordinary run yet, only noise measurements or runs of two sides; name one by its id, \
+                "the machine \"{machine}\" has no ordinary run yet, only runs of two sides; name one by its id, \
                  as {newest}, the newest"
             )));
         }

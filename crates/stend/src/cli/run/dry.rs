@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use stend_model::run::Skipped;
 use stend_model::side::Side;
 use stend_model::suite::{Gates, Suite};
 use stend_model::target::Target;
@@ -11,11 +12,40 @@ use crate::cli::output;
 use stend_lab::run::{plan, prepare};
 use stend_lab::side;
 use stend_model::quantity::english_plural;
+use stend_report::text::percent;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::Host;
 use stend_stand::host::stand::Compiler;
 use stend_stand::machine;
+use stend_stats::{DEFAULT_FLOOR, Design, LEAST_NUMBERS, visible_difference};
+
+/// What difference a comparison of such runs will show, by how much repeats vary; of the scenario with the fewest repeats.
+pub(super) fn sight(suite: &Suite, skipped: &[Skipped], in_pairs: bool) -> String {
+    let measured = || {
+        let is_skipped = |name: &str| skipped.iter().any(|skipped| skipped.scenario == name);
+        suite.scenarios.iter().filter(move |scenario| !scenario.is_precondition() && !is_skipped(&scenario.name))
+    };
+    let repeats = measured().map(|scenario| scenario.repeats as usize).min().unwrap_or(0);
+    let scenarios = measured().count();
+    let (design, numbers, beside) = if in_pairs {
+        (Design::InTurns, english_plural(repeats, "pair", "pairs"), "")
+    } else {
+        (Design::OneAfterTheOther, english_plural(repeats, "repeat", "repeats"), " beside another such run")
+    };
+    let floor = measured().filter_map(|scenario| scenario.metrics.first()?.floor).map(|floor| floor.0);
+    let floor = floor.fold(DEFAULT_FLOOR, f64::max);
+    let seen = |cv: f64| {
+        let share = visible_difference(cv, repeats, design, floor, scenarios)?;
+        Some(format!("{} where repeats vary by {}", percent(share), percent(cv)))
+    };
+    let seen: Vec<String> = [0.01, 0.03, 0.1].into_iter().filter_map(seen).collect();
+    if seen.is_empty() {
+        return format!("{numbers} of a scenario{beside} show no difference: a verdict takes {LEAST_NUMBERS}");
+    }
+    let of = english_plural(scenarios, "scenario", "scenarios");
+    format!("{numbers} of {of}{beside} show a difference of {}", seen.join(", "))
+}
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(
@@ -74,6 +104,7 @@ pub(super) fn print(
         }
     }
     let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));
+    let _ = writeln!(text, "{}", sight(&suite, &skipped, !sides.is_empty()));
     output::print(&text)?;
     Ok(())
 }

@@ -5,10 +5,9 @@ use stend_model::run::Outcome;
 
 use super::Options;
 use crate::catalogue;
+use crate::cli::Global;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, Shown};
-use crate::cli::{Global, noise as noise_command};
-use stend_compare::noise;
 use stend_compare::sides::views;
 use stend_compare::table::Table;
 use stend_lab::run::{Refusal, progress, refused_for_good, spent};
@@ -30,10 +29,8 @@ pub(in crate::cli) fn finish(
 ) -> Result<Exit, Failure> {
     let record = store.load(id)?;
     let views = views(record.clone());
-    let table = output::table_of(store, &views)?;
-    if record.run.noise {
-        noise_command::print(global, store, &record, options, shown)?;
-    } else if shown.is_json() {
+    let table = output::table_of(&views);
+    if shown.is_json() {
         output::print_json("table", &table)?;
     } else {
         output::print_table(global, shown.format()?, &views[0], &table, options.all_metrics)?;
@@ -44,7 +41,7 @@ pub(in crate::cli) fn finish(
         let has_figures =
             record.repeats.iter().any(|repeat| repeat.phase == Phase::Measured && repeat.outcome == Outcome::Valid);
         match store.finished_before(id)? {
-            _ if record.run.noise || !has_figures => {}
+            _ if !has_figures => {}
             _ if !record.run.sides.is_empty() => talk!("compare the two sides: {stend} compare {id}"),
             Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
             None => talk!("after another run: {stend} compare {id} last"),
@@ -81,8 +78,7 @@ pub(super) fn conclude(
     }
     let misused =
         record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
-    let says_nothing = record.run.noise && !noise::of(record, &[]).says_anything();
-    Ok(match (misused, short.is_empty() && unsteady.is_empty() && !says_nothing) {
+    Ok(match (misused, short.is_empty() && unsteady.is_empty()) {
         (true, _) => Exit::Usage,
         (false, false) => Exit::Unsteady,
         (false, true) => Exit::Fine,

@@ -7,10 +7,11 @@ use serde::Serialize;
 
 use super::Options;
 use super::finish::{conclude, finish};
+use crate::cli::Global;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, JSON_VERSION, Shown};
-use crate::cli::{Global, noise};
 use crate::voice::{Display, Voice};
+use stend_compare::compare_what;
 use stend_compare::filter::Filter;
 use stend_compare::sides::views;
 use stend_lab::run::Ending;
@@ -143,13 +144,12 @@ fn conclude_all(
         }
     }
     let all: Vec<Record> = complete.iter().cloned().flat_map(views).collect();
-    let is_noise = complete.iter().any(|record| record.run.noise);
     let table = match &all.iter().collect::<Vec<_>>()[..] {
         [] => None,
-        [_] => Some(output::table_of(&store, &all)?),
-        several => Some(output::beside_one_another(&store, several, &[], &Filter::default())?),
+        [_] => Some(output::table_of(&all)),
+        several => Some(compare_what(several, &[], &Filter::default())),
     };
-    if let (Some(table), false, false) = (&table, shown.is_json(), is_noise) {
+    if let (Some(table), false) = (&table, shown.is_json()) {
         output::print_table(global, shown.format()?, &all[0], table, options.all_metrics)?;
     }
     let mut exits = Vec::new();
@@ -158,11 +158,8 @@ fn conclude_all(
         exits.push(match (&one.result, &one.run) {
             (Ok(Ending::Complete), Some(run)) => {
                 let record = complete.iter().find(|record| record.run.id == *run).expect("it is complete");
-                if is_noise && !shown.is_json() {
-                    noise::print(global, &store, record, options, shown)?;
-                }
                 let views = views(record.clone());
-                conclude(global, &store, record, &views, &output::table_of(&store, &views)?)?
+                conclude(global, &store, record, &views, &output::table_of(&views))?
             }
             (result, _) => {
                 let exit = result.as_ref().map_or_else(Failure::exit, |_| Exit::Interrupted);
@@ -175,7 +172,7 @@ fn conclude_all(
         let hosts: Vec<_> = made.iter().zip(&exits).map(|(made, exit)| made.for_programs(*exit)).collect();
         let text = serde_json::json!({ "schema_version": JSON_VERSION, "hosts": hosts, "table": table });
         output::print(&format!("{text:#}\n"))?;
-    } else if let (false, true, false) = (global.quiet, complete.len() > 1, is_noise) {
+    } else if let (false, true) = (global.quiet, complete.len() > 1) {
         let ids: Vec<_> = complete.iter().map(|record| record.run.id.as_str()).collect();
         talk!("compare them again: {} compare {}", output::program(), ids.join(" "));
     }
