@@ -85,7 +85,7 @@ fuzz-native: toolchains
 		$(call check,probe,fuzz,clang,FUZZ_SECONDS=$(FUZZ_SECONDS)); \
 	else $(call left_out,fuzzing,there is no clang with libFuzzer here); fi; [ -z "$$failed" ]
 
-# The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: noise::' runs only those with such names.
+# The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: history::' runs only those with such names.
 # Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
 # what is selected. The statistics depend on nothing else here, and take long.
 TESTS =

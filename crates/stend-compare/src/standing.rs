@@ -132,7 +132,15 @@ fn is_speed(unit: Unit) -> bool {
     )
 }
 
-fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
+/// Of scenarios with too few numbers none counts where others have enough: a single odd repeat would decide the mean.
+fn mean(judged: &[(&Row, &AgainstBase)], mut missing: Vec<String>) -> Option<Mean> {
+    let (enough, few): (Vec<_>, Vec<_>) =
+        judged.iter().copied().partition(|(_, against)| against.reason != Reason::TooFew);
+    let is_enough = !enough.is_empty();
+    if is_enough {
+        missing.extend(few.iter().filter(|(_, against)| against.ratio.is_some()).map(|(row, _)| row.scenario.clone()));
+    }
+    let judged = if is_enough { enough } else { few };
     let ratios: Option<Vec<f64>> = judged
         .iter()
         .filter_map(|(row, against)| Some((row, against.ratio?)))
@@ -141,7 +149,6 @@ fn mean(judged: &[(&Row, &AgainstBase)], missing: Vec<String>) -> Option<Mean> {
     let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
     let numbers: Vec<(&Numbers, Direction)> =
         judged.iter().filter_map(|(row, against)| Some((against.numbers.as_ref()?, direction(row.better)))).collect();
-    let is_enough = judged.iter().all(|(_, against)| against.reason != Reason::TooFew);
     let effect = Effect::of_all(&numbers).filter(|_| is_enough);
     let verdict = |effect: Effect| {
         let q = effect.p_beyond(DEFAULT_FLOOR);

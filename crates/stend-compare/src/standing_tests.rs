@@ -66,6 +66,22 @@ fn without_an_interval_of_each_there_is_none_of_the_mean() {
 }
 
 #[test]
+fn a_scenario_with_too_few_repeats_is_not_in_a_mean_of_others() {
+    let (mut base, mut other) = (of_times("a", 1.0, 1.0), of_times("b", 2.0, 1.0));
+    for record in [&mut base, &mut other] {
+        let mut third = record.run.suite.scenarios[0].clone();
+        third.name = "gamma".into();
+        record.run.suite.scenarios.push(third);
+    }
+    base.repeats.push(repeat(100, 2, 0, 1.0));
+    other.repeats.push(repeat(100, 2, 0, 50.0));
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    let mean = standing.mean.as_ref().unwrap();
+    assert!((mean.ratio - 0.5_f64.sqrt()).abs() < 1e-3 && mean.interval.is_some(), "{mean:?}");
+    assert_eq!((mean.scenarios, mean.missing.as_slice()), (2, &["gamma".to_owned()][..]));
+}
+
+#[test]
 fn what_has_no_ratio_is_unresolved_and_not_in_the_mean() {
     let mut base = of_times("a", 1.0, 1.0);
     let mut other = of_times("b", 1.0, 1.0);

@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn a_command_stands_as_code_and_a_backtick_alone_as_it_is() {
-        let phrase = Phrase::new("run `stend noise -r <n>`, then ` and `x`", "`a`");
-        let html = "run <code>stend noise -r &lt;n&gt;</code>, then <code> and </code>x`";
+        let phrase = Phrase::new("run `stend list -r <n>`, then ` and `x`", "`a`");
+        let html = "run <code>stend list -r &lt;n&gt;</code>, then <code> and </code>x`";
         assert_eq!(html_of(&phrase), format!("<span lang=\"en\">{html}</span><span lang=\"ru\"><code>a</code></span>"));
-        assert!(phrase.attributes().to_string().contains("`stend noise"), "an attribute has no elements");
+        assert!(phrase.attributes().to_string().contains("`stend list"), "an attribute has no elements");
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(super) use super::standing::standings;
 use crate::words;
 use crate::words::Given;
 pub(super) use stend_compare::standing::in_direction;
-use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Counted, Published, Row, Table, Verdict};
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Counted, Grade, Published, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour: solid for what was measured in turns, hollow for what was measured one after the other.
 pub(super) const fn mark(verdict: Verdict, solid: bool) -> char {
@@ -258,9 +258,12 @@ pub(super) fn grade(column: &Column) -> Phrase {
     if let Some(emulator) = &column.emulator {
         return words::say("grade-emulated", &[("emulator", Given::Text(emulator))]);
     }
-    let sessions = match &column.origin {
-        ColumnOrigin::Run { sessions, boots, .. } => Some(sessions_of(*sessions, *boots)),
-        ColumnOrigin::Published { .. } => None,
+    let sessions = match (&column.origin, column.grade) {
+        (ColumnOrigin::Run { sessions: 1, .. }, Some(Grade::OneAfterTheOther)) => {
+            return words::say("grade-one-session", &[]);
+        }
+        (ColumnOrigin::Run { sessions, boots, .. }, _) => Some(sessions_of(*sessions, *boots)),
+        (ColumnOrigin::Published { .. }, _) => None,
     };
     let grade = column.grade.map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
     Phrase::joined(&grade.into_iter().chain(sessions).collect::<Vec<_>>(), ", ")

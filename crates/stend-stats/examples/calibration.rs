@@ -6,6 +6,7 @@ mod common;
 
 use common::{NOISES, Noise, Plan};
 use stend_stats::Design::{self, InTurns, OneAfterTheOther, SessionsInTurns};
+use stend_stats::{ChangeRule, SplitMix64, change_points};
 
 fn percent(share: f64) -> String {
     format!("{:.1}", share * 100.0)
@@ -48,6 +49,21 @@ fn main() {
         let title = format!("{title} sessions each, one side after the other: % of tables with any false mark");
         levels(&title, OneAfterTheOther, sessions, &[5], tables);
     }
+    println!("\nSteady histories of 50 values with any change, %\n");
+    head(&["noise", "changed"]);
+    let neighbours = |correlation| Noise::Wave { correlation, common: true };
+    for noise in
+        [Noise::Normal(0.02), Noise::LogNormal(0.3), Noise::Bimodal, Noise::Rounded, neighbours(0.2), neighbours(0.5)]
+    {
+        let mut random = SplitMix64::new(4);
+        let rule = ChangeRule { least_change: 0.0, ..ChangeRule::default() };
+        let changed = (0..10 * tables).filter(|_| {
+            let values = Plan::new(OneAfterTheOther, 1, 25, 1).cells(|_| noise, &mut random).remove(0);
+            let history = [values.a_sessions.concat(), values.b_sessions.concat()].concat();
+            change_points(&history, &rule).is_some_and(|found| !found.is_empty())
+        });
+        println!("| {} | {} |", noise.name(), percent(changed.count() as f64 / (10 * tables) as f64));
+    }
     println!("\nPower: % of the cells that differ found\n");
     head(&["design", "n", "cells", "of them faster", "by", "CV", "found"]);
     for (design, n, cells, faster, by, cv) in [
@@ -70,7 +86,7 @@ fn main() {
     }
     // Every other row is noisy; the quiet ones are counted.
     let plan = Plan::new(OneAfterTheOther, 1, 10, 20).with(20, 1.1);
-    let mut random = stend_stats::SplitMix64::new(3);
+    let mut random = SplitMix64::new(3);
     let noise = |place: usize| Noise::Normal(if place.is_multiple_of(2) { 0.03 } else { 0.1 });
     let mut quiet = 0;
     for _ in 0..tables {

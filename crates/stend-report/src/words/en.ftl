@@ -748,6 +748,7 @@ grade = { $grade ->
     [one_after_the_other] one after the other
    *[published] published numbers
 }
+grade-one-session = one session each: a difference may come from the hour
 grade-emulated = emulated by { $emulator }: conformance only
 sessions = { $sessions ->
     [1] one session

@@ -725,6 +725,7 @@ grade = { $grade ->
     [one_after_the_other] одно после другого
    *[published] опубликованные числа
 }
+grade-one-session = по одной сессии: разница может быть и оттого, что измерено в разное время
 grade-emulated = на эмуляторе { $emulator }: только проверка работоспособности
 sessions = { $sessions ->
     [1] одна сессия

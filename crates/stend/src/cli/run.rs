@@ -63,6 +63,10 @@ pub(super) struct Arguments {
     /// target.KEY=, tool.NAME=, cc=, cflags= (docs/guide/ab.md)
     #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
     ab: Vec<String>,
+    /// Measure so many times, a run each time. With --on A,B each round measures both machines, and from five rounds on they are compared in turns,
+    /// round by round
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["ab", "profile"])]
+    sessions: Option<u32>,
     /// Afterwards profile each scenario in one more repeat, with perf, or with strace if perf is not available
     #[arg(long)]
     profile: bool,
@@ -173,13 +177,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     // Before several threads want to make it.
     drop(Store::open(&global.store_directory()?)?);
-    let jobs = destinations.iter().map(|destination| Job {
-        name: destination.to_string(),
+    let job = |destination| Job {
+        name: Destination::to_string(destination),
         run: None,
         again: on::again(&destination.word),
         make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, interrupt, begun)),
-    });
-    together::run(global, jobs.collect(), arguments.options, arguments.shown)
+    };
+    let jobs = || destinations.iter().map(job).collect();
+    match arguments.sessions {
+        Some(rounds) => together::rounds(global, rounds, jobs, arguments.options, arguments.shown),
+        None => together::run(global, jobs(), arguments.options, arguments.shown),
+    }
 }
 
 /// The target that the flags describe, once for each side if a side sets something of it.

@@ -247,7 +247,7 @@ fn the_page_on_comparing_has_every_option_every_column_and_every_field() {
         table.flat_map(|cell| cell.trim_end_matches('`').split("`, `")).map(str::to_owned).collect();
     assert_eq!(described, columns);
 
-    let files = ["table", "evidence", "standing", "weighing"];
+    let files = ["table", "standing", "weighing"];
     let fields = files.iter().flat_map(|name| serialized(&format!("crates/stend-compare/src/{name}.rs"))).collect();
     assert_eq!(
         missing(fields, &|name| named.contains(name)),

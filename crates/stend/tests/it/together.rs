@@ -240,3 +240,25 @@ fn ctrl_c_while_nothing_answers_or_is_built_is_heeded_and_leaves_nothing() {
     desk.link.cut();
     wait_until("what was begun there is removed", || desk.running().is_empty() && desk.builds().is_empty());
 }
+
+#[test]
+fn machines_measured_in_sessions_are_compared_in_turns() {
+    let Some((desk, _twin)) = two() else { return };
+    let suite = desk.suite("0.01");
+    let run = ["run", &*suite, "--on", "stand,twin", "--sessions", "5", "-r", "1", "--even-if-unfit", "--json"];
+    let ended = desk.run(&run);
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    let table = parse(&ended.out)["table"].clone();
+    assert_eq!(table["columns"].as_array().unwrap().len(), 2, "{table:#}");
+    assert_eq!(table["columns"][1]["grade"], "sessions_in_turns");
+    let against = &table["rows"][0]["cells"][1]["against_base"];
+    assert_eq!((&against["counted"], &against["own_count"]), (&"sessions".into(), &5.into()), "{against:#}");
+    let runs = parse(&desk.fine(&["list", "--json"]).out)["runs"].clone();
+    assert_eq!(runs.as_array().unwrap().len(), 10);
+    // The ranges that it names give the same columns again.
+    let again = ended.err.lines().rfind(|line| line.contains(" compare ")).unwrap().to_owned();
+    let ranges: Vec<&str> = again.split(" compare ").nth(1).unwrap().split(' ').collect();
+    let compared = parse(&desk.fine(&[&["compare", "--json"], &ranges[..]].concat()).out)["table"].clone();
+    assert_eq!(compared["columns"][1]["grade"], "sessions_in_turns");
+    desk.refuses(&["run", &suite, "--sessions", "2", "--ab", "", "env.A=1"], 2, &["--sessions", "--ab"]);
+}

@@ -59,30 +59,36 @@ pub(super) fn conclude(
     views: &[Record],
     table: &Table,
 ) -> Result<Exit, Failure> {
-    let short = short_of_repeats(record);
-    let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
     let path = output::report_path(&global.store_directory()?, &[record], "html")?;
     let mut table = table.clone();
     output::weigh_known(global, &mut table, &views.iter().collect::<Vec<_>>(), &catalogue::references())?;
     let path = output::write_report(store, views, &table, &path)?;
-    say_what_is_short(&short, record);
-    for (scenario, state) in &unsteady {
-        let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
-        talk!("{scenario} never reached a steady state, and was measured nevertheless{}", how.unwrap_or_default());
-    }
+    let exit = fell_short(record, views);
     if !global.quiet {
         talk!("report: {}", path.display());
         if !record.profiles.is_empty() {
             talk!("where the time goes: {} profile {}", output::program(), record.run.id);
         }
     }
+    Ok(exit)
+}
+
+/// Says what a complete run fell short of, and gives the exit status by it.
+pub(super) fn fell_short(record: &Record, views: &[Record]) -> Exit {
+    let short = short_of_repeats(record);
+    let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
+    say_what_is_short(&short, record);
+    for (scenario, state) in &unsteady {
+        let how = state.map(|state| format!(": range {}, slope {}", percent(state.range), percent(state.drift)));
+        talk!("{scenario} never reached a steady state, and was measured nevertheless{}", how.unwrap_or_default());
+    }
     let misused =
         record.repeats.iter().any(|repeat| refused_for_good(&record.run.suite, repeat) == Some(Refusal::Misused));
-    Ok(match (misused, short.is_empty() && unsteady.is_empty()) {
+    match (misused, short.is_empty() && unsteady.is_empty()) {
         (true, _) => Exit::Usage,
         (false, false) => Exit::Unsteady,
         (false, true) => Exit::Fine,
-    })
+    }
 }
 
 /// Scenarios that have fewer valid repeats than they should, and why the last one failed.

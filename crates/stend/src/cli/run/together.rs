@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use serde::Serialize;
 
 use super::Options;
-use super::finish::{conclude, finish};
+use super::finish::{conclude, fell_short, finish};
 use crate::cli::Global;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output::{self, JSON_VERSION, Shown};
 use crate::voice::{Display, Voice};
 use stend_compare::compare_what;
 use stend_compare::filter::Filter;
+use stend_compare::pool::{Pool, pools};
 use stend_compare::sides::views;
 use stend_lab::run::Ending;
 use stend_model::record::Record;
@@ -87,6 +88,56 @@ fn several(
     options: Options,
     shown: Shown,
 ) -> Result<Exit, Failure> {
+    let (made, voices) = make_all(global, jobs, interrupt, options);
+    conclude_all(global, &made, voices, options, shown)
+}
+
+/// Measures all machines so many times, and prints one table with a column of sessions for each.
+pub(in crate::cli) fn rounds<'j>(
+    global: &Global,
+    rounds: u32,
+    jobs: impl Fn() -> Vec<Job<'j>>,
+    options: Options,
+    shown: Shown,
+) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()?;
+    let mut runs: Vec<Vec<String>> = Vec::new();
+    for round in 1..=rounds {
+        if !global.quiet {
+            talk!("session {round} of {rounds}");
+        }
+        let (made, voices) = make_all(global, jobs(), &interrupt, options);
+        if !made.iter().all(|one| matches!(one.result, Ok(Ending::Complete))) {
+            talk!("{} of {rounds} sessions are complete", round - 1);
+            return conclude_all(global, &made, voices, options, shown);
+        }
+        runs.resize_with(made.len(), Vec::new);
+        for (of_machine, one) in runs.iter_mut().zip(made) {
+            of_machine.extend(one.run);
+        }
+    }
+    let store = Store::open_to_read(&global.store_directory()?)?;
+    let load = |ids: &Vec<String>| ids.iter().map(|id| store.load(id)).collect::<Result<Vec<Record>, _>>();
+    let records = runs.iter().map(load).collect::<Result<Vec<_>, _>>()?;
+    let exits = records.iter().flatten().map(|record| fell_short(record, std::slice::from_ref(record)));
+    let exit = exits.max().unwrap_or(Exit::Fine);
+    let columns: Vec<Pool> = records.into_iter().flat_map(pools).collect();
+    let views: Vec<Record> = columns.iter().map(|column| column.record.clone()).collect();
+    let mut table = output::table_of(&views);
+    table.notes.splice(0..0, columns.iter().filter_map(Pool::note));
+    match shown.is_json() {
+        true => output::print_json("table", &table)?,
+        false => output::print_table(global, shown.format()?, &views[0], &table, options.all_metrics)?,
+    }
+    if !global.quiet {
+        let ends = runs.iter().filter_map(|runs| Some(format!("{}..{}", runs.first()?, runs.last()?)));
+        talk!("compare them again: {} compare {}", output::program(), ends.collect::<Vec<_>>().join(" "));
+    }
+    Ok(exit)
+}
+
+/// Makes all runs side by side.
+fn make_all(global: &Global, jobs: Vec<Job>, interrupt: &Interrupt, options: Options) -> (Vec<Made>, Vec<Voice>) {
     let display = Display::new(options.bar(global), jobs.iter().map(|job| &*job.name));
     let voices: Vec<_> = jobs.iter().map(|job| display.voice(&job.name)).collect();
     let made: Vec<Made> = std::thread::scope(|scope| {
@@ -97,7 +148,7 @@ fn several(
         threads.into_iter().map(|thread| thread.join().expect("what panics in it is caught")).collect()
     });
     display.clear();
-    conclude_all(global, &made, voices, options, shown)
+    (made, voices)
 }
 
 /// Makes one run among several.
