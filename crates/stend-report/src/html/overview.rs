@@ -283,7 +283,11 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             ColumnOrigin::Run { id, .. } => id.clone(),
             ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
         };
-        let grade = column.grade.map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
+        // What is published stands under a heading that says so.
+        let grade = column
+            .grade
+            .filter(|_| column.is_run())
+            .map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
         HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
     });
     let view = |row: &Row| {
