@@ -20,7 +20,7 @@ use super::ledger::{self, Ledger};
 use super::refusal::{BadFault, Misuse, Obstacle, Refusal, Said};
 use super::served;
 use super::shell::{Disk, LOOP_OF, SERVERS, shell};
-use super::thing::{DETACH, Made, Thing};
+use super::thing::{ATTACH, DETACH, Made, Thing};
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
 use super::{base, real_path};
 use stend_stand::host::{Command, Host, HostError, Output, Process};
@@ -192,7 +192,7 @@ pub fn by_front(uri: &str) -> String {
     front_of(uri)
 }
 
-const SPARE: &str = r#"truncate -s "$2" "$1" && exec losetup --find --show "--direct-io=$3" "$1""#;
+const SPARE: &str = r#"truncate -s "$2" "$1" && attach "$1" "$3""#;
 /// The kernel forgets that the device was a part of a btrfs: its number may be another's next.
 const BEFORE_A_SPARE_IS_REMOVED: &str = r#"
 if device=$(loop_of "$1"); then btrfs device scan --forget "$device" >/dev/null 2>&1; fi
@@ -215,7 +215,11 @@ pub(super) struct Spare {
 
 impl Made for Spare {
     fn making(&self, ledger: &str) -> Command {
-        shell(ledger, SPARE, &[&self.file, &self.bytes.to_string(), if self.direct { "on" } else { "off" }])
+        shell(
+            ledger,
+            &format!("{ATTACH}{SPARE}"),
+            &[&self.file, &self.bytes.to_string(), if self.direct { "on" } else { "off" }],
+        )
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {

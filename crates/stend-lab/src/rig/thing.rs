@@ -114,6 +114,14 @@ while mountpoint -q "$1"; do
     again "$said"
 done
 "#;
+/// The number of a loop device keeps the scheduler of whoever had it before, as of a run that was killed; a new one has none.
+pub(super) const ATTACH: &str = r#"
+attach() {
+    device=$(losetup --find --show "--direct-io=$2" "$1") || return
+    { echo none >"/sys/block/${device##*/}/queue/scheduler"; } 2>/dev/null
+    echo "$device"
+}
+"#;
 /// The kernel detaches a device that is in use only when its last user is gone.
 pub(super) const DETACH: &str = r#"
 while device=$(loop_of "$1"); do
@@ -185,8 +193,7 @@ impl Thing {
             Self::Tmpfs { path, bytes } => script(TMPFS, &[path, &bytes.to_string()]),
             Self::SparseFile { path, bytes } => plain(ledger, &["truncate", "-s", &bytes.to_string(), path]),
             Self::Loop { file, direct } => {
-                let direct = if *direct { "--direct-io=on" } else { "--direct-io=off" };
-                plain(ledger, &["losetup", "--find", "--show", direct, file])
+                script(&format!("{ATTACH}attach \"$1\" \"$2\""), &[file, if *direct { "on" } else { "off" }])
             }
             Self::LunFile { path, bytes, in_btrfs } => {
                 script(LUN_FILE, &[path, &bytes.to_string(), if *in_btrfs { "true" } else { "false" }])

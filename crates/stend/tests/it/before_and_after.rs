@@ -132,6 +132,19 @@ fn two_settings_of_a_pool_are_measured_in_turns() {
     }
 }
 
+/// What a run that was killed leaves of its disks: the numbers of loop devices with a scheduler.
+fn leave_schedulers_behind(stand: &Stand) {
+    let script = r#"cd "$1" || exit
+        for number in 0 1 2 3 4 5; do
+            truncate -s 1MiB "left$number" && device=$(losetup --find --show "left$number") || exit
+            echo mq-deadline >"/sys/block/${device##*/}/queue/scheduler" || exit
+            devices="$devices $device"
+        done
+        losetup -d $devices"#;
+    let left = std::process::Command::new("sh").args(["-c", script, "sh"]).arg(stand.path()).status().unwrap();
+    assert!(left.success());
+}
+
 #[test]
 fn two_runs_on_pools_that_differ_say_in_what() {
     if !pools_can_be_made() {
@@ -139,6 +152,7 @@ fn two_runs_on_pools_that_differ_say_in_what() {
     }
     let stand = Stand::new();
     let suite = suite(&stand, 1);
+    leave_schedulers_behind(&stand);
     // Without controllers.
     let run = |more: &[&'static str]| [&RUN[..], &[&*suite], &SMALL[..10], more].concat();
     stand.fine(&run(&[]));
