@@ -1,4 +1,4 @@
-//! How a run stands to the base over all scenarios: verdicts counted, the greatest differences, and the geometric mean of the ratios.
+//! How a run stands to the base over all scenarios: verdicts counted, and the geometric mean of the ratios.
 //!
 //! Only the scenarios' main metrics are in it, whatever the table shows, and every ratio is turned so that above 1 the run is better.
 
@@ -26,10 +26,8 @@ pub struct Standing {
     pub unresolved: usize,
     /// Whether all that is counted is rates and times, so that better is faster.
     pub speeds: bool,
-    /// Where it is better by most.
-    pub best: Option<Extreme>,
-    /// Where it is worse by most.
-    pub worst: Option<Extreme>,
+    /// The difference, as a share, that nine of ten comparisons would have found on half of the scenarios that are unresolved.
+    pub visible: Option<f64>,
     /// The mean over two scenarios or more.
     pub mean: Option<Mean>,
 }
@@ -39,15 +37,6 @@ impl Standing {
     pub fn judged(&self) -> usize {
         self.better + self.worse + self.same + self.unresolved
     }
-}
-
-/// A scenario that stands out.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Extreme {
-    /// Its name.
-    pub scenario: String,
-    /// The ratio, above 1 where the run is better.
-    pub ratio: f64,
 }
 
 /// The geometric mean of the ratios, tested as a cell is: it speaks for these scenarios only.
@@ -92,12 +81,8 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
     let main = || table.rows.iter().filter(|row| row.main);
     let judged: Vec<_> = main().filter_map(|row| Some((row, against(row, column)?))).collect();
     let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
-    let of = |verdict| {
-        let of_it = judged.iter().filter(move |(_, against)| against.verdict == verdict);
-        of_it.filter_map(|(row, against)| {
-            Some(Extreme { scenario: row.scenario.clone(), ratio: in_direction(against.ratio?, row.better)? })
-        })
-    };
+    let unresolved = judged.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved);
+    let visible: Vec<f64> = unresolved.filter_map(|(_, against)| against.visible).collect();
     let (_, first) = judged.first()?;
     Some(Standing {
         column,
@@ -107,8 +92,7 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
         same: count(Verdict::Same),
         unresolved: count(Verdict::Unresolved),
         speeds: judged.iter().all(|(row, _)| is_speed(row.unit)),
-        best: of(Verdict::Better).max_by(|a, b| a.ratio.total_cmp(&b.ratio)),
-        worst: of(Verdict::Worse).min_by(|a, b| a.ratio.total_cmp(&b.ratio)),
+        visible: stend_stats::median(&visible),
         mean: mean(&judged, missing(table, column)),
     })
 }

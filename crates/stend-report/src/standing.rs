@@ -6,9 +6,9 @@ use stend_model::suite::Layout;
 use super::doc::Value;
 use super::notes::{joined, listed};
 use super::phrase::{Phrase, called};
-use super::text::{self, change, change_interval, factor};
+use super::text::{self, change, change_interval};
 use crate::words::{self, Given};
-use stend_compare::standing::{Extreme, Mean, Standing, standings as compared};
+use stend_compare::standing::{Mean, Standing, standings as compared};
 use stend_compare::table::{Cell, Design, Note, Row, Table};
 
 /// What is to be said of a run beside the base.
@@ -16,8 +16,8 @@ use stend_compare::table::{Cell, Design, Note, Row, Table};
 enum Said<'a> {
     /// It differs, in its own way.
     Differs(&'a Standing),
-    /// No scenario shows a difference: so many are the same, and so many unresolved.
-    Undiffering { same: usize, unresolved: usize },
+    /// No scenario shows a difference: so many are the same, and so many unresolved, where such a difference would have been seen.
+    Undiffering { same: usize, unresolved: usize, visible: Option<f64> },
     /// Nothing is judged, for this reason.
     Nothing(Phrase),
 }
@@ -25,8 +25,22 @@ enum Said<'a> {
 impl<'a> Said<'a> {
     fn of(standing: &'a Standing) -> Self {
         match standing.better + standing.worse {
-            0 => Self::Undiffering { same: standing.same, unresolved: standing.unresolved },
+            0 => Self::Undiffering { same: standing.same, unresolved: standing.unresolved, visible: standing.visible },
             _ => Self::Differs(standing),
+        }
+    }
+
+    /// Whether the same is to be said of both; of differences that would have been seen, the larger.
+    fn takes(&mut self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Undiffering { same, unresolved, visible },
+                Self::Undiffering { same: other_same, unresolved: other_unresolved, visible: other },
+            ) if (*same, *unresolved) == (*other_same, *other_unresolved) => {
+                *visible = visible.iter().chain(other).copied().reduce(f64::max);
+                true
+            }
+            (one, other) => *one == *other,
         }
     }
 }
@@ -45,8 +59,8 @@ pub(super) fn standings(table: &Table) -> Vec<Phrase> {
                 None => continue,
             },
         };
-        match said.iter_mut().find(|(other, _)| *other == one) {
-            Some((_, columns)) => columns.push(column),
+        match said.iter_mut().find_map(|(other, columns)| other.takes(&one).then_some(columns)) {
+            Some(columns) => columns.push(column),
             None => said.push((one, vec![column])),
         }
     }
@@ -65,7 +79,9 @@ fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -
     let names = [("base", Given::Said(&base)), ("run", Given::Said(&run)), ("runs", Given::Count(columns.len()))];
     let sentence = match said {
         Said::Differs(standing) => with_difference(&names, standing),
-        Said::Undiffering { same, unresolved } => without_difference(&names, *same, *unresolved),
+        Said::Undiffering { same, unresolved, visible } => {
+            without_difference(&names, *same, &unresolved_on(*unresolved, *visible), *unresolved)
+        }
         Said::Nothing(why) => nothing_between(&names, why),
     };
     words::say(if by_main { "standing-by-main" } else { "standing" }, &[("said", Given::Said(&sentence))])
@@ -105,44 +121,54 @@ fn nothing_between(names: &Names, why: &Phrase) -> Phrase {
     words::say("nothing-between", &[base, run, runs, ("why", Given::Said(why))])
 }
 
-fn without_difference(names: &Names, same: usize, unresolved: usize) -> Phrase {
+fn without_difference(names: &Names, same: usize, unresolved_on: &Phrase, unresolved: usize) -> Phrase {
     let [base, run, runs] = *names;
     let all = ("all", Given::Count(same + unresolved));
     match (same, unresolved) {
         (_, 0) => words::say("standing-same", &[base, run, runs, all]),
-        (0, _) => nothing_between(names, &words::say("standing-unresolved", &[all])),
         _ => {
-            let counts = [("same", Given::Count(same)), ("count", Given::Count(unresolved))];
-            words::say("standing-undiffering", &[base, run, runs, all, counts[0], counts[1]])
+            let given = [("same", Given::Count(same)), ("unresolved", Given::Said(unresolved_on))];
+            words::say("standing-undiffering", &[base, run, runs, all, given[0], given[1]])
         }
     }
+}
+
+/// How many scenarios are unresolved, and what difference would have been seen on them.
+fn unresolved_on(count: usize, visible: Option<f64>) -> Phrase {
+    let visible = visible.map(text::percent).unwrap_or_default();
+    words::say("unresolved-on", &[("count", Given::Count(count)), ("visible", Given::Figure(&visible))])
 }
 
 fn with_difference(names: &Names, standing: &Standing) -> Phrase {
     let [base, run, _] = *names;
     let all = standing.judged();
-    let side = |message: &str, way: &Phrase, count: usize, extreme: &Option<Extreme>| {
-        let (scenario, factor) =
-            extreme.as_ref().map_or_else(Default::default, |most| (&*most.scenario, factor(most.ratio)));
+    let side = |message: &str, way: &Phrase, count: usize| {
         let counts = [("count", Given::Count(count)), ("all", Given::Count(all))];
-        let most = [("scenario", Given::Text(scenario)), ("factor", Given::Figure(&factor))];
-        let given = [base, run, ("way", Given::Said(way)), counts[0], counts[1], most[0], most[1]];
+        let given = [base, run, ("way", Given::Said(way)), counts[0], counts[1]];
         words::say(if count == all { "standing-on-all" } else { message }, &given)
     };
     let ways = if standing.speeds { ["faster", "slower"] } else { ["text-better", "text-worse"] };
     let ways = ways.map(|way| words::say(way, &[]));
-    let better = |message| side(message, &ways[0], standing.better, &standing.best);
-    let worse = |message| side(message, &ways[1], standing.worse, &standing.worst);
+    let better = |message| side(message, &ways[0], standing.better);
+    let worse = |message| side(message, &ways[1], standing.worse);
     let (first, second) = ("standing-first", "standing-second");
     let mut parts = match standing.better >= standing.worse {
         true => vec![better(first), worse(second)],
         false => vec![worse(first), better(second)],
     };
     parts.truncate(1 + usize::from(standing.better.min(standing.worse) > 0));
-    for (message, count) in [("same-on", standing.same), ("unresolved-on", standing.unresolved)] {
-        if count > 0 {
-            parts.push(words::say(message, &[("count", Given::Count(count))]));
-        }
+    if standing.same > 0 {
+        parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
+    }
+    if standing.unresolved > 0 {
+        parts.push(unresolved_on(standing.unresolved, standing.visible));
+    }
+    if let Some(mean) = &standing.mean {
+        let [change, interval] = mean_figures(mean);
+        parts.push(words::say(
+            "on-average",
+            &[("change", Given::Figure(&change)), ("interval", Given::Figure(&interval))],
+        ));
     }
     Phrase::joined(&parts, "; ")
 }

@@ -132,6 +132,8 @@ pub(super) struct VerdictView {
     /// The same in words, for who does not see the mark.
     pub(super) word: &'static Phrase,
     pub(super) text: String,
+    /// The 95 % interval of the change, if there is one.
+    pub(super) interval: String,
 }
 
 /// Scenarios without a figure, for one reason.
@@ -384,7 +386,12 @@ pub(super) fn verdict(against: &AgainstBase) -> VerdictView {
         Verdict::Same => &TEXTS.only_same,
         Verdict::Unresolved => &TEXTS.only_unresolved,
     };
-    VerdictView { class: word(against.verdict), word: in_words, text: marked_change(against) }
+    VerdictView {
+        class: word(against.verdict),
+        word: in_words,
+        text: marked_change(against),
+        interval: against.interval.map(text::change_interval).unwrap_or_default(),
+    }
 }
 
 pub(super) fn not_measured(input: &Input) -> Vec<MissingView> {

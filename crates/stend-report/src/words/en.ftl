@@ -918,19 +918,25 @@ standing-same = { $runs ->
     [1] { $run } and { $base } are the same on
    *[other] Each of { $run } is the same as { $base } on
 } { on-all }
-standing-unresolved = unresolved on { on-all }
-standing-undiffering = Of { $all } scenarios none shows { $runs ->
-    [1] { $run } and { $base } to differ: the same on
-   *[other] { $run } to differ from { $base }: each is the same on
-} { $same }; { unresolved-on }
-standing-on-all = { $run } is { $way } than { $base } on { on-all }{ most }
-standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios{ most }
-standing-second = { $way } on { $count }{ most }
+standing-undiffering = { $same ->
+    [0] No difference of { $runs ->
+        [1] { $run } from { $base }
+       *[other] any of { $run } from { $base }
+    } is certain: { $unresolved }
+   *[other] Of { $all } scenarios none shows { $runs ->
+        [1] { $run } and { $base } to differ: the same on
+       *[other] { $run } to differ from { $base }: each is the same on
+    } { $same }; { $unresolved }
+}
+standing-on-all = { $run } is { $way } than { $base } on { on-all }
+standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios
+standing-second = { $way } on { $count }
 same-on = the same on { $count }
 unresolved-on = { $count ->
     [one] { $count } is unresolved
    *[other] { $count } are unresolved
-}
+}{ WITH(", where a difference of ", $visible, " would have been seen") }
+on-average = on average { $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] the one scenario
     [2] both scenarios
@@ -938,13 +944,6 @@ on-all = { $all ->
 }
 faster = faster
 slower = slower
-most = { $factor ->
-    [none] {""}
-   *[other] { $all ->
-        [1] , “{ $scenario }” ({ $factor })
-       *[other] , most of all on “{ $scenario }” ({ $factor })
-    }
-}
 mean-label = geometric mean of { $count }
 mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") }, the geometric mean over { $count } scenarios, where more is better{ WITH("; not in it: ", $missing) }
 nothing-between = Nothing can be said between { $runs ->

@@ -899,19 +899,25 @@ standing-same = { $runs ->
     [1] { $run } и { $base } одинаковы
    *[other] Прогоны { $run } не отличаются от { $base }: одинаково
 } { on-all }
-standing-unresolved = не решено { on-all }
-standing-undiffering = { $runs ->
-    [1] Отличий { $run } от { $base } не видно ни в одном сценарии из { $all }: одинаково
-   *[other] Отличий прогонов { $run } от { $base } не видно ни в одном сценарии из { $all }: у каждого одинаково
-} в { $same }; { unresolved-on }
-standing-on-all = { $run } { $way }, чем { $base }, { on-all }{ most }
+standing-undiffering = { $same ->
+    [0] Отличия { $runs ->
+        [1] { $run } от { $base } не доказаны
+       *[other] прогонов { $run } от { $base } не доказаны
+    }; { $unresolved }
+   *[other] { $runs ->
+        [1] Отличий { $run } от { $base } не видно ни в одном сценарии из { $all }: одинаково
+       *[other] Отличий прогонов { $run } от { $base } не видно ни в одном сценарии из { $all }: у каждого одинаково
+    } в { $same }; { $unresolved }
+}
+standing-on-all = { $run } { $way }, чем { $base }, { on-all }
 standing-first = { $run } { $way }, чем { $base }, в { $count } { $count ->
     [one] сценарии
    *[other] сценариях
-} из { $all }{ most }
-standing-second = { $way } в { $count }{ most }
+} из { $all }
+standing-second = { $way } в { $count }
 same-on = одинаково в { $count }
-unresolved-on = не решено: { $count }
+unresolved-on = не решено: { $count }{ WITH(" (разница в ", $visible, " была бы видна)") }
+on-average = в среднем { $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] в единственном сценарии
     [2] в обоих сценариях
@@ -922,13 +928,6 @@ on-all = { $all ->
 }
 faster = быстрее
 slower = медленнее
-most = { $factor ->
-    [none] {""}
-   *[other] { $all ->
-        [1] , «{ $scenario }» ({ $factor })
-       *[other] , больше всего в «{ $scenario }» ({ $factor })
-    }
-}
 mean-label = среднее геометрическое { $count }
 mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") } — среднее геометрическое по { $count } { $count ->
     [one] сценарию

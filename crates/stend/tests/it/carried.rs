@@ -122,7 +122,7 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     let compared = isolated.stand.fine(&["compare", "last~1", "last"]);
     for name in ["small", "large", "cipher"] {
         let mut rows = compared.out.lines().filter(|line| line.starts_with(name));
-        let has_verdict = |row: &str| ["▲", "▼", "≈", "?"].iter().any(|mark| row.contains(mark));
+        let has_verdict = |row: &str| ["△", "▽", "~", "?"].iter().any(|mark| row.contains(mark));
         assert!(rows.any(has_verdict), "{name} has no verdict:\n{}", compared.out);
     }
     let again = isolated.stand.fine(&["import", "result.jsonl"]);
