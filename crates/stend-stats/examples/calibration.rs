@@ -51,7 +51,7 @@ fn main() {
     }
     println!("\nSteady histories of 50 values with any change, %\n");
     head(&["noise", "changed"]);
-    let neighbours = |correlation| Noise::Wave { correlation, common: true };
+    let neighbours = |correlation| Noise::Wave { correlation, common: false };
     for noise in
         [Noise::Normal(0.02), Noise::LogNormal(0.3), Noise::Bimodal, Noise::Rounded, neighbours(0.2), neighbours(0.5)]
     {

@@ -61,8 +61,8 @@ impl ChangePoint {
 ///
 /// * Unit: places are indices; levels have the unit of the history; the scale does not matter.
 /// * Assumes: within a segment values are independent and nearly normal. The place is chosen for its difference, so that p is smaller than its
-///   name says: of steady histories of 50 values 1 to 4 % show a change, but 7 % where neighbours have the correlation 0.2 and 35 % where it is 0.5
-///   (10,000 each, by the example `calibration`).
+///   name says: of steady histories of 50 values 2 to 4 % show a change, but 9 % where neighbours have the correlation 0.2 and 41 % where it is 0.5
+///   (2,000 each, by the example `calibration`).
 /// * Refuses: `None` for a value that is not positive and finite, or a rule with a
 ///   window below 2, no segment, a significance outside 0 < p ≤ 1 or a negative or non-finite least change.
 /// * Source: Matteson and James, *J. Amer. Statist. Assoc.* 109 (2014), 334–345; Fleming and others, *Hunter*, ICPE 2023, for
