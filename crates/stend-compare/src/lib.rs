@@ -315,13 +315,17 @@ fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Title
     }
 }
 
+/// The sessions with repeats that count.
+fn sessions_that_count(record: &Record) -> Vec<&Session> {
+    let with_valid: BTreeSet<u32> =
+        record.repeats.iter().filter(|repeat| repeat.counts()).map(|repeat| repeat.session).collect();
+    record.sessions.iter().filter(|session| with_valid.contains(&session.number)).collect()
+}
+
 /// How many sessions have repeats that count, and of how many boots they are: only with a boot in between do sessions differ as a whole.
 /// Where a machine does not say which boot it is, all count as one. One of each where there is none.
 fn sessions_and_boots(record: &Record) -> (u32, u32) {
-    let with_valid: BTreeSet<u32> =
-        record.repeats.iter().filter(|repeat| repeat.counts()).map(|repeat| repeat.session).collect();
-    let sessions: Vec<&Session> =
-        record.sessions.iter().filter(|session| with_valid.contains(&session.number)).collect();
+    let sessions = sessions_that_count(record);
     let boots: BTreeSet<_> = sessions.iter().map(|session| &session.boot_id).collect();
     ((sessions.len() as u32).max(1), (boots.len() as u32).max(1))
 }

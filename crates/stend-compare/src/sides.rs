@@ -6,7 +6,7 @@ use stend_model::side::{pairs, repeats_of_side};
 use stend_stats::{Design, LEAST_NUMBERS};
 use thiserror::Error;
 
-use super::{scenario_of, values_of_sessions};
+use super::{scenario_of, sessions_that_count, values_of_sessions};
 use stend_model::record::Record;
 
 /// What a run has to show: itself, or each of its sides.
@@ -113,9 +113,7 @@ impl Designed {
 /// The rounds of sessions that took turns: in the order of time each two are one of the base and one of the other.
 fn rounds(base: &Record, other: &Record) -> Option<Vec<[u32; 2]>> {
     let of_side = |side: usize, record: &Record| -> Vec<(Timestamp, usize, u32)> {
-        let counts = |number: u32| record.repeats.iter().any(|repeat| repeat.session == number && repeat.counts());
-        let sessions = record.sessions.iter().filter(|session| counts(session.number));
-        sessions.map(|session| (session.started_at, side, session.number)).collect()
+        sessions_that_count(record).into_iter().map(|session| (session.started_at, side, session.number)).collect()
     };
     let mut sessions = [of_side(0, base), of_side(1, other)].concat();
     sessions.sort_unstable();

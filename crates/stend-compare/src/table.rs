@@ -499,7 +499,7 @@ pub struct AgainstBase {
 impl AgainstBase {
     /// Whether the two took turns, so that what changes on the machine meanwhile is no difference of theirs.
     pub fn is_solid(&self) -> bool {
-        self.design != Design::OneAfterTheOther
+        self.design.takes_turns()
     }
 
     /// What was found of a cell.

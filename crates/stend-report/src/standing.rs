@@ -180,7 +180,7 @@ pub(super) fn mean_label(mean: &Mean) -> Phrase {
 
 /// The mean with its mark.
 pub(super) fn mean_change(design: Design, mean: &Mean) -> Value {
-    Value::Change { verdict: mean.verdict, solid: design != Design::OneAfterTheOther, ratio: Some(mean.ratio) }
+    Value::Change { verdict: mean.verdict, solid: design.takes_turns(), ratio: Some(mean.ratio) }
 }
 
 /// The mean and its interval.

@@ -253,6 +253,11 @@ pub(super) fn sessions_of(sessions: u32, boots: u32) -> Phrase {
     words::say("sessions", &[("sessions", Given::Count(sessions as usize)), ("boots", Given::Count(boots as usize))])
 }
 
+/// How a column was measured beside the base.
+pub(super) fn grade_in_a_word(grade: Grade) -> Phrase {
+    words::say("grade", &[("grade", Given::Text(grade.name()))])
+}
+
 /// How a column was measured beside the base, and in how many sessions.
 pub(super) fn grade(column: &Column) -> Phrase {
     if let Some(emulator) = &column.emulator {
@@ -265,7 +270,7 @@ pub(super) fn grade(column: &Column) -> Phrase {
         (ColumnOrigin::Run { sessions, boots, .. }, _) => Some(sessions_of(*sessions, *boots)),
         (ColumnOrigin::Published { .. }, _) => None,
     };
-    let grade = column.grade.map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
+    let grade = column.grade.map(grade_in_a_word);
     Phrase::joined(&grade.into_iter().chain(sessions).collect::<Vec<_>>(), ", ")
 }
 

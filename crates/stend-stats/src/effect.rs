@@ -31,6 +31,19 @@ pub enum Design {
     OneAfterTheOther,
 }
 
+impl Design {
+    /// Whether the sides took turns, so that what changes on the machine meanwhile is no difference of theirs.
+    ///
+    /// * Unit: none.
+    /// * Assumes: nothing.
+    /// * Refuses: nothing.
+    /// * Source: none.
+    #[must_use]
+    pub const fn takes_turns(self) -> bool {
+        !matches!(self, Self::OneAfterTheOther)
+    }
+}
+
 /// What gives one number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -120,6 +133,14 @@ impl Numbers {
         }
     }
 
+    /// Mean of ln a less mean of ln b; `None` without numbers of a side.
+    pub(crate) fn difference(&self) -> Option<f64> {
+        match self {
+            Self::Differences(differences) => mean(differences),
+            Self::Sides { a, b } => Some(mean(a)? - mean(b)?),
+        }
+    }
+
     fn sides(&self) -> Vec<&[f64]> {
         match self {
             Self::Differences(differences) => vec![differences],
@@ -205,7 +226,7 @@ impl Effect {
         if numbers < 2 || !(cv.is_finite() && cv >= 0.0) {
             return None;
         }
-        let times = if design == Design::OneAfterTheOther { 2.0 } else { 1.0 };
+        let times = if design.takes_turns() { 1.0 } else { 2.0 };
         let freedom = times * (numbers - 1) as f64;
         Some(Self { difference: 0.0, error: cv * (2.0 / numbers as f64).sqrt(), freedom, numbers })
     }
@@ -228,7 +249,7 @@ impl Effect {
                 Direction::LowerIsBetter => numbers.turned(),
             })
             .collect();
-        let effects: Option<Vec<f64>> = turned.iter().map(|numbers| Some(Self::of(numbers)?.difference)).collect();
+        let differences: Option<Vec<f64>> = turned.iter().map(Numbers::difference).collect();
         let of_side = |side: usize| -> Option<Vec<f64>> {
             let sides: Option<Vec<&[f64]>> = turned.iter().map(|numbers| numbers.sides().get(side).copied()).collect();
             let sides = sides?;
@@ -240,7 +261,7 @@ impl Effect {
             (a, None) if turned.iter().all(|numbers| numbers.sides().len() == 1) => Numbers::Differences(a),
             _ => return None,
         };
-        Some(Self { difference: mean(&effects?)?, ..Self::of(&of_rounds)? })
+        Some(Self { difference: mean(&differences?)?, ..Self::of(&of_rounds)? })
     }
 
     /// a/b, the ratio of the geometric means.

@@ -213,12 +213,7 @@ impl Measured {
 
 /// Also of a single number a side.
 fn ratio(numbers: &Numbers) -> Option<f64> {
-    let centre = |numbers: &[f64]| crate::sample::mean(numbers);
-    let difference = match numbers {
-        Numbers::Differences(differences) => centre(differences)?,
-        Numbers::Sides { a, b } => centre(a)? - centre(b)?,
-    };
-    Some(difference.exp()).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+    Some(numbers.difference()?.exp()).filter(|ratio| ratio.is_finite() && *ratio > 0.0)
 }
 
 fn bad_value(cell: &Cell) -> Option<Reason> {

@@ -286,10 +286,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
         };
         // What is published stands under a heading that says so.
-        let grade = column
-            .grade
-            .filter(|_| column.is_run())
-            .map(|grade| words::say("grade", &[("grade", Given::Text(grade.name()))]));
+        let grade = column.grade.filter(|_| column.is_run()).map(text::grade_in_a_word);
         HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
     });
     let view = |row: &Row| {
