@@ -279,8 +279,10 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
 enum Titles {
     /// The machine's name alone, of a single run.
     Machines,
-    /// The machine's name and the run's id.
+    /// The machine's name, and the run's label or id.
     Runs,
+    /// The labels of runs that all have one, of one machine.
+    RunsOfOne,
     /// The labels of the sides, where all columns are of one run.
     Labels,
 }
@@ -291,7 +293,9 @@ impl Titles {
         if records.iter().all(|record| record.run.sides.len() == 1 && record.run.stored_id() == base.run.stored_id()) {
             Self::Labels
         } else if records.len() > 1 {
-            Self::Runs
+            let is_alike =
+                |record: &&Record| record.run.label.is_some() && record.run.machine.name == base.run.machine.name;
+            if records.iter().all(is_alike) { Self::RunsOfOne } else { Self::Runs }
         } else {
             Self::Machines
         }
@@ -303,10 +307,13 @@ fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Title
     Column {
         title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
             side.label.clone()
-        } else if titles != Titles::Machines {
-            format!("{} {}", record.run.machine.name, record.run.id)
         } else {
-            record.run.machine.name.clone()
+            let (machine, run) = (&record.run.machine.name, record.run.label.as_ref().unwrap_or(&record.run.id));
+            match titles {
+                Titles::Machines | Titles::Labels => machine.clone(),
+                Titles::RunsOfOne => run.clone(),
+                Titles::Runs => format!("{machine} {run}"),
+            }
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
         grade: Some(designed.design().into()),

@@ -106,6 +106,7 @@ fn joined(records: Vec<Record>) -> Pool {
         // What one of the runs measured is there.
         whole.run.skipped.retain(|skipped| record.run.skipped.iter().any(|other| other.scenario == skipped.scenario));
         whole.run.finished_at = record.run.finished_at;
+        whole.run.label = None;
     }
     if let [first, .., last] = &runs[..] {
         whole.run.id = format!("{first}..{last}");

@@ -137,6 +137,7 @@ impl Publisher {
     pub fn run(&mut self, run: &Run) -> Run {
         let Run {
             id,
+            label,
             stend_version,
             host,
             started_at,
@@ -157,8 +158,10 @@ impl Publisher {
         // How a machine is reached in general is said of nobody.
         let is_here = COMMON.contains(&host.as_str());
         self.leave_out("how the machine was reached", usize::from(!is_here));
+        self.leave_out("what the run is called", usize::from(label.is_some()));
         Run {
             id: id.clone(),
+            label: None,
             stend_version: stend_version.clone(),
             host: if is_here { host.clone() } else { self.machine.clone() },
             started_at: *started_at,

@@ -83,6 +83,8 @@ impl Kind {
 pub struct Summary {
     /// The run's id.
     pub id: String,
+    /// What a person calls it.
+    pub label: Option<String>,
     /// When it began, RFC 3339.
     pub started_at: String,
     /// When it ended last, RFC 3339.

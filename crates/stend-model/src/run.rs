@@ -27,6 +27,9 @@ pub const HERE: &str = "local";
 pub struct Run {
     /// Its name: the UTC moment it began, and four random hexadecimal digits: `20261121-0555-3f9a`.
     pub id: String,
+    /// What a person calls it. It may be given and changed at any time, so the store keeps it apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Version of `stend` that made it.
     pub stend_version: String,
     /// How the machine was reached: `local`, or an ssh destination.

@@ -82,6 +82,16 @@ pub enum StoreError {
     /// A side of a run was named where a whole run is meant.
     #[error("\"{0}\" is one side of a run; `stend compare {0}` shows it, and here the run is named alone: {run}", run = .0.split(':').next().unwrap_or_default())]
     Side(String),
+    /// Another run is called so.
+    #[error(
+        "the label \"{label}\" is that of run {run}; `stend label {run} NAME` gives that run another one, `stend label {run}` none"
+    )]
+    LabelTaken {
+        /// The label.
+        label: String,
+        /// The run that has it.
+        run: String,
+    },
     /// There are no runs at all.
     #[error("there are no runs yet; `stend run` makes one")]
     Empty,

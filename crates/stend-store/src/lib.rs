@@ -9,6 +9,7 @@ mod blob;
 mod checksum;
 mod error;
 mod export;
+mod label;
 mod lock;
 mod profiles;
 mod reports;
@@ -124,11 +125,13 @@ impl Store {
             // While this one waited for its turn another process may have made the tables.
             if format_of(&transaction, &path)? != schema::FORMAT {
                 transaction.execute_batch(schema::TABLES).map_err(explain)?;
+                transaction.execute_batch(schema::KEPT).map_err(explain)?;
                 transaction.pragma_update(None, "user_version", schema::FORMAT).map_err(explain)?;
             }
             transaction.commit().map_err(explain)?;
         }
-        self.use_write_ahead_log().map_err(explain)
+        self.use_write_ahead_log().map_err(explain)?;
+        self.make_labels()
     }
 
     /// Turns the write-ahead log on, which stays on. SQLite does not wait by itself for others to let go of the file here.
@@ -155,7 +158,8 @@ impl Store {
 
     /// All runs, oldest first.
     pub fn list(&self) -> Result<Vec<Summary>> {
-        let list = || -> rusqlite::Result<Vec<Summary>> {
+        let mut labels = self.labels()?;
+        let mut list = || -> rusqlite::Result<Vec<Summary>> {
             let query = format!("SELECT {}, checksum, id FROM run", write::RUN.join(", "));
             let mut statement = self.connection.prepare(&query)?;
             let rows = statement.query_map([], |row| {
@@ -164,6 +168,7 @@ impl Store {
                     return Ok(Summary { id, state: "damaged".into(), ..Summary::default() });
                 }
                 Ok(Summary {
+                    label: labels.remove(&id),
                     id,
                     started_at: row.get("started_at")?,
                     finished_at: row.get("finished_at")?,
@@ -229,6 +234,9 @@ impl Store {
                 }
             };
         }
+        if let Some(id) = self.labelled(wanted)? {
+            return Ok(id);
+        }
         let mut statement = self
             .connection
             .prepare("SELECT id FROM run WHERE substr(id, 1, length(?1)) = ?1 ORDER BY length(id), started_at")
@@ -282,7 +290,7 @@ impl Store {
         // In one transaction: the run may be growing.
         let _transaction = self.connection.unchecked_transaction().map_err(|error| explain(&self.path, error))?;
         let (mut run, row): (Run, _) = self.run_as(id)?;
-        (run.state, run.finished_at) = (row.state, row.finished_at);
+        (run.state, run.finished_at, run.label) = (row.state, row.finished_at, self.label_of(id)?);
         let sessions: Vec<Session> = self.rows(
             id,
             "session",

@@ -73,14 +73,6 @@ CREATE TRIGGER repeats_stay BEFORE UPDATE ON repeat
 BEGIN SELECT RAISE(ABORT, 'a repeat cannot be changed'); END;
 CREATE TRIGGER series_stay BEFORE UPDATE ON series
 BEGIN SELECT RAISE(ABORT, 'a series cannot be changed'); END;
-CREATE TRIGGER finished_run_is_kept BEFORE DELETE ON run WHEN OLD.state = 'finished'
-BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
-CREATE TRIGGER sessions_are_kept BEFORE DELETE ON session
-BEGIN SELECT RAISE(ABORT, 'a session cannot be removed'); END;
-CREATE TRIGGER repeats_are_kept BEFORE DELETE ON repeat
-BEGIN SELECT RAISE(ABORT, 'a repeat cannot be removed'); END;
-CREATE TRIGGER series_are_kept BEFORE DELETE ON series
-BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
 
 -- What is known of a session only at its end is added then; a session of a finished run stays. So does the run, but for what a person calls the
 -- machine of one that was carried here.
@@ -106,6 +98,35 @@ CREATE TRIGGER finished_run_gets_no_own_report BEFORE INSERT ON own_report WHEN 
 BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
 CREATE TRIGGER own_reports_stay BEFORE UPDATE ON own_report
 BEGIN SELECT RAISE(ABORT, 'a report cannot be changed'); END;
+";
+
+/// What keeps rows from being removed, but for [`super::Store::remove`].
+pub(super) const KEPT: &str = "
+CREATE TRIGGER finished_run_is_kept BEFORE DELETE ON run WHEN OLD.state = 'finished'
+BEGIN SELECT RAISE(ABORT, 'the run is finished and cannot be changed'); END;
+CREATE TRIGGER sessions_are_kept BEFORE DELETE ON session
+BEGIN SELECT RAISE(ABORT, 'a session cannot be removed'); END;
+CREATE TRIGGER repeats_are_kept BEFORE DELETE ON repeat
+BEGIN SELECT RAISE(ABORT, 'a repeat cannot be removed'); END;
+CREATE TRIGGER series_are_kept BEFORE DELETE ON series
+BEGIN SELECT RAISE(ABORT, 'a series cannot be removed'); END;
 CREATE TRIGGER own_reports_are_kept BEFORE DELETE ON own_report
 BEGIN SELECT RAISE(ABORT, 'a report cannot be removed'); END;
+";
+
+/// The same triggers, gone.
+pub(super) const NOT_KEPT: &str = "
+DROP TRIGGER finished_run_is_kept;
+DROP TRIGGER sessions_are_kept;
+DROP TRIGGER repeats_are_kept;
+DROP TRIGGER series_are_kept;
+DROP TRIGGER own_reports_are_kept;
+";
+
+/// What people call runs. No part of the format: stores of older versions get it, and those versions do without it.
+pub(super) const LABELS: &str = "
+CREATE TABLE IF NOT EXISTS label (
+    name TEXT PRIMARY KEY,
+    run TEXT NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
 ";

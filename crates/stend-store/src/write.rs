@@ -8,10 +8,11 @@ use stend_model::plan::{Phase, SIDES};
 use stend_model::record::Kind;
 use stend_model::record::Record;
 use stend_model::run::{Origin, Repeat, Run, RunState, Series, Session};
+use stend_stand::hosts::check_name;
 
 use super::blob::Encoder;
 use super::error::{Difference, Result, StoreError, explain};
-use super::{Store, checksum, reports};
+use super::{Store, checksum, label, reports, schema};
 
 /// In what two runs of one id differ, as far as a person can tell them apart by it.
 fn different(here: &Record, other: &Record) -> StoreError {
@@ -45,7 +46,10 @@ pub enum Carried {
 impl Store {
     /// Adds a new, open run.
     pub fn add_run(&mut self, run: &Run) -> Result<()> {
-        add_run(&self.connection, run).map_err(|error| explain(&self.path, error))
+        self.at_once(|transaction| {
+            add_run(transaction, run)?;
+            run.label.as_deref().map_or(Ok(()), |label| label::add(transaction, &run.id, label))
+        })
     }
 
     /// Adds a session to an open run.
@@ -54,7 +58,7 @@ impl Store {
     }
 
     /// Makes several changes, or none.
-    fn at_once<T>(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+    pub(super) fn at_once<T>(&mut self, change: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         let path = self.path.clone();
         let all = || {
             // What is read here is written next: of two that read first, SQLite would turn one away without waiting.
@@ -97,6 +101,22 @@ impl Store {
         self.at_once(|transaction| close_run(transaction, run, at, finished))
     }
 
+    /// Removes a run with all that belongs to it, for ever.
+    pub fn remove(&mut self, run: &str) -> Result<()> {
+        self.at_once(|transaction| {
+            transaction.execute_batch(schema::NOT_KEPT)?;
+            for table in ["label", "own_report", "series", "repeat", "session"] {
+                transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
+            }
+            transaction.execute("DELETE FROM run WHERE id = ?1", [run])?;
+            transaction.execute_batch(schema::KEPT)
+        })?;
+        self.remove_profiles(run);
+        // The run is gone; that its room on the disk is given back, too, can wait for a better moment.
+        let _ = self.connection.execute_batch("VACUUM");
+        Ok(())
+    }
+
     /// Adds a whole run at once, as it comes from an export. A run that is there already with the same contents is fine: `false`.
     pub fn import(&mut self, record: &Record, series: &[(u32, Series)]) -> Result<bool> {
         if let Ok(id) = self.resolve(&record.run.id)
@@ -104,6 +124,7 @@ impl Store {
         {
             let mut here = self.load_whole(&id)?;
             here.run.imported = record.run.imported;
+            here.run.label.clone_from(&record.run.label);
             let same = here == *record && self.series(&id)? == series;
             return if same { Ok(false) } else { Err(different(&here, record)) };
         }
@@ -137,6 +158,9 @@ impl Store {
             }
             if let Some(at) = run.finished_at {
                 close_run(&transaction, &run.id, at, run.state == RunState::Finished)?;
+            }
+            if let Some(label) = run.label.as_deref().filter(|label| check_name(label).is_ok()) {
+                label::add_if_free(&transaction, &run.id, label)?;
             }
             Ok(())
         };
@@ -248,7 +272,7 @@ pub(super) fn checksum_of_series(checksums: &[i64]) -> i64 {
 }
 
 fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
-    let document = document(&Run { state: RunState::Open, finished_at: None, ..run.clone() });
+    let document = document(&Run { state: RunState::Open, finished_at: None, label: None, ..run.clone() });
     let text = |text: &str| Value::Text(text.to_owned());
     let count = |count: usize| Value::Integer(count as i64);
     let values = RUN.map(|column| match column {

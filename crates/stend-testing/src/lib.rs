@@ -85,6 +85,7 @@ pub fn record(id: &str, milliseconds: &[f64]) -> Record {
     let started_at = "2026-11-21T05:55:00Z".parse().unwrap();
     let run = Run {
         id: id.into(),
+        label: None,
         stend_version: "0.1.0".into(),
         host: "local".into(),
         started_at,

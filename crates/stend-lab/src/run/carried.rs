@@ -323,6 +323,7 @@ impl Reading {
         }
         let run = Run {
             id: run,
+            label: None,
             stend_version: plan.stend_version.clone(),
             host: String::new(),
             started_at: moment(realtime_ns)?,

@@ -93,6 +93,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");
     let run = Run {
         id: id.into(),
+        label: None,
         stend_version: "0.1.0".into(),
         host: "local".into(),
         started_at,

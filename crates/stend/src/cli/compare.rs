@@ -21,7 +21,7 @@ use stend_store::Store;
 #[derive(Debug, Args)]
 #[command(after_help = format!("{FILTER_HELP}\n\n{RANGE_HELP}"))]
 pub(super) struct Arguments {
-    /// What to compare; the first run is the base. Runs (an id or a prefix of it, last, last~1), machines (by name: the newest run), ranges of a
+    /// What to compare; the first run is the base. Runs (an id or a prefix of it, a label, last, last~1), machines (by name: the newest run), ranges of a
     /// machine's history (FROM..TO or MACHINE:FROM..TO; the ends are runs or days), and references. A single run is shown with all references. A run
     /// of two sides has a column for each; RUN:SIDE is one of them
     #[arg(required = true)]
@@ -44,7 +44,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let options = &arguments.options;
-    let store = Store::open_to_read(&global.store_directory()?)?;
+    let store = Store::open_to_read(&global.store_to_read()?)?;
     let chosen = options.choose(global, &store, &arguments.what)?;
     let records = chosen.records();
     if arguments.fail_on.is_some() && records.len() < 2 {

@@ -33,7 +33,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    let store = Store::open_to_read(&global.store_directory()?)?;
+    let store = Store::open_to_read(&global.store_to_read()?)?;
     let id = store.resolve(&arguments.run)?;
     if arguments.fio {
         return fio_reports(&store, &id, arguments.output.as_deref());

@@ -54,7 +54,7 @@ pub(super) struct WithMetric<'a> {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    let store = Store::open_to_read(&global.store_directory()?)?;
+    let store = Store::open_to_read(&global.store_to_read()?)?;
     let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let runs = Outline::of_all(|each| store.each_run(each))?;

@@ -59,6 +59,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
                 "is here already"
             };
             talk!("{name}: run {id} {word}");
+            if let (Some(label), None) = (&record.run.label, store.label_of(id)?)
+                && let Ok(other) = store.resolve(label)
+            {
+                talk!("{name}: without its label \"{label}\", which is that of run {other} here");
+            }
             continue;
         }
         match store.import_carried(&record, &series).with_context(|| name.clone())? {

@@ -12,6 +12,7 @@ mod failure;
 mod history;
 mod hosts;
 mod import;
+mod label;
 mod list;
 mod man;
 mod on;
@@ -23,6 +24,7 @@ mod progress;
 mod references;
 mod report;
 mod resume;
+mod rm;
 mod run;
 #[cfg(test)]
 mod schema;
@@ -90,6 +92,10 @@ enum Command {
     Resume(resume::Arguments),
     /// List the runs
     List(list::Arguments),
+    /// Give a run a label, to be used in place of its id
+    Label(label::Arguments),
+    /// Remove runs for ever
+    Rm(rm::Arguments),
     /// Show one run: machine, figures, invalid repeats
     Show(show::Arguments),
     /// Show the profile of a run made with --profile
@@ -206,6 +212,8 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Run(arguments) => run::run(global, arguments),
         Command::Resume(arguments) => resume::run(global, arguments),
         Command::List(arguments) => list::run(global, arguments),
+        Command::Label(arguments) => label::run(global, arguments),
+        Command::Rm(arguments) => rm::run(global, arguments),
         Command::Show(arguments) => show::run(global, arguments),
         Command::Profile(arguments) => profile::run(global, arguments),
         Command::Compare(arguments) => compare::run(global, arguments),
@@ -246,6 +254,18 @@ impl Global {
             })?;
         std::path::absolute(&directory)
             .map_err(|error| Failure::usage(format!("--store \"{}\" is no directory: {error}", directory.display())))
+    }
+
+    /// The same, of a store that is there: one that was named and is not was mistyped.
+    fn store_to_read(&self) -> Result<PathBuf, Failure> {
+        let directory = self.store_directory()?;
+        if self.store.is_some() && !directory.exists() {
+            return Err(Failure::usage(format!(
+                "--store {}: there is no such directory; `stend run` makes a store where there is none",
+                directory.display()
+            )));
+        }
+        Ok(directory)
     }
 
     /// Whether standard output is to be coloured.

@@ -75,7 +75,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             "--row and --column lay out tables: give --format md, csv or json with them; a page has its own order, and drawings have none",
         ));
     }
-    let directory = global.store_directory()?;
+    let directory = global.store_to_read()?;
     let store = Store::open_to_read(&directory)?;
     let mut chosen = options.choose(global, &store, &arguments.what)?;
     if chosen.references.is_empty() {

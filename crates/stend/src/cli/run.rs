@@ -24,6 +24,7 @@ use stend_model::target::{Target, TargetOfRun};
 use super::Global;
 use super::changing::Changing;
 use super::failure::{Exit, Failure};
+use super::label;
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Shown};
 use super::target::TargetFlags;
@@ -39,7 +40,7 @@ use stend_model::run::HERE;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::{Host, Local, stand};
-use stend_stand::hosts::Destination;
+use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_store::Store;
 use together::Job;
@@ -67,6 +68,9 @@ pub(super) struct Arguments {
     /// round by round
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["ab", "profile"])]
     sessions: Option<u32>,
+    /// Give the run a label, to be used in place of its id
+    #[arg(long, value_name = "NAME", conflicts_with = "sessions")]
+    label: Option<String>,
     /// Afterwards profile each scenario in one more repeat, with perf, or with strace if perf is not available
     #[arg(long)]
     profile: bool,
@@ -176,7 +180,18 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         return dry_runs(global, arguments, &destinations, &wanted);
     }
     // Before several threads want to make it.
-    drop(Store::open(&global.store_directory()?)?);
+    let directory = global.store_directory()?;
+    let store = Store::open(&directory)?;
+    if let Some(name) = &arguments.label {
+        if destinations.len() > 1 {
+            return Err(Failure::usage(format!(
+                "--label {name}: a label is of one run, and --on names several machines"
+            )));
+        }
+        label::check(&store, &Hosts::read(&directory).map_err(Failure::usage)?, name)?;
+        store.check_free(name, "")?;
+    }
+    drop(store);
     let job = |destination| Job {
         name: Destination::to_string(destination),
         run: None,
@@ -379,6 +394,7 @@ fn measure_on(
     let started_at = Timestamp::now();
     let run = Run {
         id: free_id(|| run_id(started_at), |id| store.has_run(id))?,
+        label: arguments.label.clone(),
         stend_version: env!("CARGO_PKG_VERSION").into(),
         host: bench.host.name().into(),
         started_at,

@@ -21,7 +21,7 @@ use stend_store::Store;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The run: its id or a prefix of it, `last`, or `last~1` for the one before
+    /// The run: its id or a prefix of it, its label, `last`, or `last~1` for the one before
     #[arg(default_value = "last")]
     run: String,
     /// List every repeat with its value; for an invalid one, the reason
@@ -32,7 +32,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
-    let store = Store::open_to_read(&global.store_directory()?)?;
+    let store = Store::open_to_read(&global.store_to_read()?)?;
     let record = store.load(&store.resolve(&arguments.run)?)?;
     let samples = store.count_samples(&record.run.id)?;
     let views = views(record.clone());

@@ -26,6 +26,7 @@ mod history;
 mod hosts;
 mod job_files;
 mod killed;
+mod labels;
 mod latency;
 mod load;
 mod locks;

@@ -113,8 +113,9 @@ impl<'a> Names<'a> {
     }
 
     fn is_machine(&self, word: &str) -> bool {
-        // An id is an id, whatever a machine is called.
-        self.runs.iter().any(|run| self.is_of(run, word)) && !self.runs.iter().any(|run| run.id == word)
+        // An id is an id, and a label a label, whatever a machine is called.
+        let is_run = |run: &Summary| run.id == word || run.label.as_deref() == Some(word);
+        self.runs.iter().any(|run| self.is_of(run, word)) && !self.runs.iter().any(is_run)
     }
 
     fn is_of(&self, run: &Summary, machine: &str) -> bool {

@@ -99,6 +99,16 @@ impl Stand {
         ended
     }
 
+    /// Runs a command that is refused as usage, with one line that says all this.
+    pub(crate) fn refused(&self, arguments: &[&str], parts: &[&str]) {
+        let ended = self.run(arguments);
+        assert_eq!(ended.status, Some(2), "{arguments:?}\n{}\n{}", ended.out, ended.err);
+        assert_eq!(ended.err.trim().lines().count(), 1, "{}", ended.err);
+        for part in parts {
+            assert!(ended.err.contains(part), "{arguments:?}: `{part}` is not in:\n{}", ended.err);
+        }
+    }
+
     /// The JSON that a command prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let mut arguments = arguments.to_vec();
