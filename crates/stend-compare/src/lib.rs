@@ -265,11 +265,13 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
         let Some(figure) = found else { return Cell::Absent };
         // A figure in another unit is a mistake in the reference, which a test over all references finds.
         let value = figure.value.filter(|_| figure.unit == Some(metric.unit));
-        let ratio = match (base, value) {
-            (Some(Cell::Measured(measured)), Some(value)) if value > 0.0 => Some(measured.median / value),
+        let factor = match (base, value) {
+            (Some(Cell::Measured(measured)), Some(value)) if value > 0.0 => {
+                standing::turned(measured.median / value, standing::direction(metric.better))
+            }
             _ => None,
         };
-        Cell::Published(Published { value, words: figure.words.clone(), ratio, note: figure.note.clone() })
+        Cell::Published(Published { value, words: figure.words.clone(), factor, note: figure.note.clone() })
     };
     machines.map(cell).collect()
 }

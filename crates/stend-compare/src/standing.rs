@@ -1,6 +1,6 @@
 //! How a run stands to the base over all scenarios: verdicts counted, and the geometric mean of the ratios.
 //!
-//! Only the scenarios' main metrics are in it, whatever the table shows, and every ratio is turned so that above 1 the run is better.
+//! Only the scenarios' main metrics are in it, whatever the table shows, and every ratio is a factor: above 1 the run is better.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,8 +42,8 @@ impl Standing {
 /// The geometric mean of the ratios, tested as a cell is: it speaks for these scenarios only.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Mean {
-    /// The mean, above 1 where the run is better.
-    pub ratio: f64,
+    /// How many times as good the run is on average.
+    pub factor: f64,
     /// Its 95 % interval, round by round; none where a scenario has too few numbers, or was measured otherwise.
     pub interval: Option<(f64, f64)>,
     /// What is to be said of it, with δ = 1 %.
@@ -54,22 +54,22 @@ pub struct Mean {
     pub missing: Vec<String>,
 }
 
-/// A ratio, above 1 where its numerator is better.
-pub fn in_direction(ratio: f64, better: Better) -> Option<f64> {
-    let turned = match better {
-        Better::Higher => ratio,
-        Better::Lower => 1.0 / ratio,
+/// How many times as good the numerator of a ratio is.
+pub(super) fn turned(ratio: f64, direction: Direction) -> Option<f64> {
+    let turned = match direction {
+        Direction::HigherIsBetter => ratio,
+        Direction::LowerIsBetter => 1.0 / ratio,
     };
     (turned.is_finite() && turned > 0.0).then_some(turned)
 }
 
-/// An interval of a ratio, turned as [`in_direction`] turns the ratio.
-pub fn interval_in_direction((low, high): (f64, f64), better: Better) -> Option<(f64, f64)> {
-    let (low, high) = match better {
-        Better::Higher => (low, high),
-        Better::Lower => (high, low),
+/// An interval of a ratio, turned as [`turned`] turns the ratio.
+pub(super) fn interval_turned((low, high): (f64, f64), direction: Direction) -> Option<(f64, f64)> {
+    let (low, high) = match direction {
+        Direction::HigherIsBetter => (low, high),
+        Direction::LowerIsBetter => (high, low),
     };
-    Some((in_direction(low, better)?, in_direction(high, better)?))
+    Some((turned(low, direction)?, turned(high, direction)?))
 }
 
 /// How each run stands to the base; runs without a figure that could be judged are left out.
@@ -122,15 +122,13 @@ fn mean(judged: &[(&Row, &AgainstBase)], mut missing: Vec<String>) -> Option<Mea
         judged.iter().copied().partition(|(_, against)| against.reason != Reason::TooFew);
     let is_enough = !enough.is_empty();
     if is_enough {
-        missing.extend(few.iter().filter(|(_, against)| against.ratio.is_some()).map(|(row, _)| row.scenario.clone()));
+        missing.extend(few.iter().filter(|(_, against)| against.factor.is_some()).map(|(row, _)| row.scenario.clone()));
     }
     let judged = if is_enough { enough } else { few };
-    let ratios: Option<Vec<f64>> = judged
-        .iter()
-        .filter_map(|(row, against)| Some((row, against.ratio?)))
-        .map(|(row, ratio)| Some(in_direction(ratio, row.better)?.ln()))
-        .collect();
-    let ratios = ratios.filter(|ratios| ratios.len() > 1)?;
+    let ratios: Vec<f64> = judged.iter().filter_map(|(_, against)| Some(against.factor?.ln())).collect();
+    if ratios.len() < 2 {
+        return None;
+    }
     let numbers: Vec<(&Numbers, Direction)> =
         judged.iter().filter_map(|(row, against)| Some((against.numbers.as_ref()?, direction(row.better)))).collect();
     let effect = Effect::of_all(&numbers).filter(|_| is_enough);
@@ -139,7 +137,7 @@ fn mean(judged: &[(&Row, &AgainstBase)], mut missing: Vec<String>) -> Option<Mea
         effect.verdict(q, DEFAULT_FLOOR, Direction::HigherIsBetter).0
     };
     Some(Mean {
-        ratio: stend_stats::mean(&ratios)?.exp(),
+        factor: stend_stats::mean(&ratios)?.exp(),
         interval: effect.map(|effect| effect.interval()),
         verdict: effect.map_or(Verdict::Unresolved, verdict),
         scenarios: ratios.len(),
@@ -156,7 +154,7 @@ pub(super) const fn direction(better: Better) -> Direction {
 
 /// Scenarios of the base or of a run that have no ratio, those of the base first.
 fn missing(table: &Table, column: usize) -> Vec<String> {
-    let has_ratio = |row: &Row| against(row, column).is_some_and(|against| against.ratio.is_some());
+    let has_ratio = |row: &Row| against(row, column).is_some_and(|against| against.factor.is_some());
     let rows = table.rows.iter().filter(|row| row.main && !has_ratio(row));
     let mut missing: Vec<String> = rows.map(|row| row.scenario.clone()).collect();
     let ids = [0, column].map(|column| table.columns.get(column).and_then(|column| column.run_id()));

@@ -24,15 +24,15 @@ fn ratios_are_turned_before_they_are_averaged() {
     let (base, other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 8.0));
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
     let mean = standing.mean.as_ref().unwrap();
-    assert!((mean.ratio - 0.5).abs() < 1e-6, "√(2 × 1/8) = {}", mean.ratio);
+    assert!((mean.factor - 0.5).abs() < 1e-6, "√(2 × 1/8) = {}", mean.factor);
     let (low, high) = mean.interval.unwrap();
-    assert!(0.49 < low && low < mean.ratio && mean.ratio < high && high < 0.51);
+    assert!(0.49 < low && low < mean.factor && mean.factor < high && high < 0.51);
     assert_eq!((mean.scenarios, mean.missing.as_slice()), (2, &[][..]));
     assert_eq!((standing.better, standing.worse, standing.visible), (1, 1, None));
     assert!(standing.speeds && standing.judged() == 2);
     // The other way round it is the reciprocal.
     let [back] = &standings(&compare(&[&other, &base], &[]))[..] else { panic!() };
-    assert!((back.mean.as_ref().unwrap().ratio * mean.ratio - 1.0).abs() < 1e-9);
+    assert!((back.mean.as_ref().unwrap().factor * mean.factor - 1.0).abs() < 1e-9);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn without_an_interval_of_each_there_is_none_of_the_mean() {
     let (base, other) = (record("a", &[1.0, 1.0, 1.0]), record("b", &[2.0, 2.0, 2.0]));
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
     let mean = standing.mean.as_ref().unwrap();
-    assert!((mean.ratio - 0.5).abs() < 1e-9);
+    assert!((mean.factor - 0.5).abs() < 1e-9);
     assert_eq!((mean.interval, mean.verdict, standing.unresolved), (None, Verdict::Unresolved, 2));
 }
 
@@ -75,7 +75,7 @@ fn a_scenario_with_too_few_repeats_is_not_in_a_mean_of_others() {
     other.repeats.push(repeat(100, 2, 0, 50.0));
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
     let mean = standing.mean.as_ref().unwrap();
-    assert!((mean.ratio - 0.5_f64.sqrt()).abs() < 1e-3 && mean.interval.is_some(), "{mean:?}");
+    assert!((mean.factor - 0.5_f64.sqrt()).abs() < 1e-3 && mean.interval.is_some(), "{mean:?}");
     assert_eq!((mean.scenarios, mean.missing.as_slice()), (2, &["gamma".to_owned()][..]));
 }
 
@@ -99,11 +99,11 @@ fn what_has_no_ratio_is_unresolved_and_not_in_the_mean() {
         for pair in [[&base, &other], [&other, &base]] {
             let table = compare(&pair, &[]);
             let against = against(&table.rows[0], 1).unwrap();
-            assert_eq!((against.ratio, against.interval, against.verdict), (None, None, Verdict::Unresolved));
+            assert_eq!((against.factor, against.interval, against.verdict), (None, None, Verdict::Unresolved));
             let [standing] = &standings(&table)[..] else { panic!() };
             let mean = standing.mean.as_ref().unwrap();
             assert_eq!((standing.judged(), standing.unresolved, mean.scenarios), (3, 1, 2));
-            assert!((mean.ratio - 1.0).abs() < 1e-9 && mean.missing == ["alpha"]);
+            assert!((mean.factor - 1.0).abs() < 1e-9 && mean.missing == ["alpha"]);
         }
     }
 }

@@ -17,7 +17,7 @@ use stend_model::target::TargetOfRun;
 use stend_stats::{CellResult, Numbers};
 pub use stend_stats::{Counted, Design, Reason, Verdict};
 
-use super::standing::{Standing, standings};
+use super::standing::{Standing, interval_turned, standings, turned};
 use super::weighing::Weighing;
 use super::{MOST_ADVISED, pivot};
 
@@ -464,9 +464,10 @@ pub struct OfCeiling {
 /// A measured value held against the base.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AgainstBase {
-    /// The value over the base's, by the mean of the logarithms; none where a value is zero or negative.
-    pub ratio: Option<f64>,
-    /// 95 % interval of the ratio.
+    /// How many times as good as the base's it is, by the mean of the logarithms: 1.1 is a tenth more throughput, or the same work in 1/1.1 of
+    /// the time. None where a value is zero or negative.
+    pub factor: Option<f64>,
+    /// 95 % interval of the factor.
     pub interval: Option<(f64, f64)>,
     /// p of the hypothesis that the difference is δ or less.
     pub p: Option<f64>,
@@ -506,8 +507,8 @@ impl AgainstBase {
     pub(super) fn of(cell: &stend_stats::Cell, result: CellResult) -> Self {
         let [own_count, base_count] = result.counts;
         Self {
-            ratio: result.ratio,
-            interval: result.interval,
+            factor: result.ratio.and_then(|ratio| turned(ratio, cell.direction)),
+            interval: result.interval.and_then(|ends| interval_turned(ends, cell.direction)),
             p: result.p,
             q: result.q,
             floor: cell.delta,
@@ -531,8 +532,8 @@ pub struct Published {
     pub value: Option<f64>,
     /// What the publication says instead of a number.
     pub words: Option<String>,
-    /// The base's median over this number.
-    pub ratio: Option<f64>,
+    /// How many times as good as this the base's median is.
+    pub factor: Option<f64>,
     /// What a reader should know about it.
     pub note: Option<String>,
 }

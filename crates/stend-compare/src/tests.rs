@@ -426,7 +426,7 @@ fn published_figures_stand_beside_with_their_ratio_and_no_verdict() {
     assert_eq!(titles, ["testbed", "Old"], "a machine without a figure takes no column");
     let Cell::Published(published) = &table.rows[0].cells[1] else { panic!() };
     // A megabyte in a millisecond is 1 GB/s, twice the published 500 MB/s.
-    assert!((published.ratio.unwrap() - 2.0).abs() < 1e-9);
+    assert!((published.factor.unwrap() - 2.0).abs() < 1e-9);
     assert_eq!(table.rows[1].cells[1], Cell::Absent);
     assert_eq!(table.columns[1].grade, Some(Grade::Published));
 }
@@ -556,12 +556,12 @@ fn sessions_that_took_turns_are_compared_round_by_round() {
 }
 
 #[test]
-fn fewer_than_five_repeats_of_a_side_have_no_verdict_but_a_ratio() {
+fn fewer_than_five_repeats_of_a_side_have_no_verdict_but_a_factor() {
     let (base, other) = (record("a", &steady(1.0)[..4]), record("b", &steady(2.0)));
     let table = compare(&[&base, &other], &[]);
     let against = table.rows[1].against_base().next().unwrap();
     assert_eq!((against.verdict, against.reason, against.needed), (Verdict::Unresolved, Reason::TooFew, Some(5)));
-    assert!(against.interval.is_some() && (against.ratio.unwrap() - 2.0).abs() < 0.01);
+    assert!(against.interval.is_some() && (against.factor.unwrap() - 0.5).abs() < 0.01, "twice the time");
 }
 
 #[test]

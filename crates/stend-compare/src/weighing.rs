@@ -12,7 +12,6 @@ use stend_model::metric::{Better, Unit};
 use stend_model::reference::Reference;
 use stend_model::weight::{Known, Machines, Power, Price};
 
-use super::standing::{in_direction, interval_in_direction};
 use super::table::{Cell, ColumnOrigin, Row, Table};
 use stend_model::record::Record;
 
@@ -241,16 +240,12 @@ fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
             (Cell::Measured(measured), Some(base)) => {
                 let against = measured.against_base.as_ref();
                 let lighter = base / own;
-                let interval = against.and_then(|against| interval_in_direction(against.interval?, row.better));
                 (
-                    against.and_then(|against| in_direction(against.ratio?, row.better)).map(|ratio| ratio * lighter),
-                    interval.map(|(low, high)| (low * lighter, high * lighter)),
+                    against.and_then(|against| against.factor).map(|factor| factor * lighter),
+                    against.and_then(|against| against.interval).map(|(low, high)| (low * lighter, high * lighter)),
                 )
             }
-            (Cell::Published(published), Some(base)) => (
-                published.ratio.and_then(|ratio| in_direction(ratio, row.better)).map(|ratio| ratio * own / base),
-                None,
-            ),
+            (Cell::Published(published), Some(base)) => (published.factor.map(|factor| factor * own / base), None),
             _ => (None, None),
         };
         Some(WeighedCell { value, factor, interval })

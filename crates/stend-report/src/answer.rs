@@ -49,7 +49,7 @@ fn beside_published(table: &Table, base: &Column) -> Option<Phrase> {
     for (index, column) in &columns {
         let of_machine = rows.iter().filter_map(|row| match row.cells.get(*index) {
             Some(Cell::Published(published)) => {
-                let factor = text::advantage(published, row.better)?;
+                let factor = published.factor?;
                 Some((factor, row.scenario.as_str(), column.title.as_str()))
             }
             _ => None,
@@ -162,14 +162,13 @@ mod tests {
         // The figures of one machine that are better than the run's, then a single one of them.
         for cell in table.rows.iter_mut().flat_map(|row| &mut row.cells) {
             if let Cell::Published(published) = cell {
-                published.ratio = published.ratio.map(|_| 0.5);
+                published.factor = published.factor.map(|_| 0.5);
             }
         }
-        table.rows.iter_mut().for_each(|row| row.better = stend_model::metric::Better::Higher);
         let said = answer(&table);
         assert!(said[0].english().starts_with("pc-7 does better than none of "), "{}", said[0].english());
         assert!(said[0].russian().starts_with("pc-7 не превосходит ни одного из "), "{}", said[0].russian());
-        let has_factor = |cell: &Cell| matches!(cell, Cell::Published(published) if published.ratio.is_some());
+        let has_factor = |cell: &Cell| matches!(cell, Cell::Published(published) if published.factor.is_some());
         let mut kept = false;
         for cell in table.rows.iter_mut().filter(|row| row.main).flat_map(|row| &mut row.cells) {
             if has_factor(cell) && std::mem::replace(&mut kept, true) {

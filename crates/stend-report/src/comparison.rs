@@ -243,7 +243,7 @@ impl<'a> Page<'a> {
                 Cell::from(Value::Quantity(row.unit, value.median)).over(self.change(value))
             }
             table::Cell::Published(published) => {
-                let standing = text::advantage(published, row.better).map(|factor| Value::Factor(factor, None));
+                let standing = published.factor.map(|factor| Value::Factor(factor, None));
                 self.seen.published |= standing.is_some();
                 with_note(row, published).over(standing.unwrap_or_default())
             }
@@ -366,7 +366,7 @@ impl<'a> Page<'a> {
         let Some(against) = &value.against_base else { return Value::Nothing };
         self.seen.verdicts = true;
         self.seen.hollow |= !against.is_solid();
-        Value::Change { verdict: against.verdict, solid: against.is_solid(), ratio: against.ratio }
+        Value::Change { verdict: against.verdict, solid: against.is_solid(), ratio: against.factor }
     }
 
     fn count(&mut self, value: &Measured) -> Value {

@@ -29,9 +29,9 @@ const HEAD: [&str; 40] = [
     "valid",
     "invalid",
     "outliers",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
+    "factor",
+    "factor_low",
+    "factor_high",
     "q",
     "floor",
     "verdict",
@@ -52,7 +52,7 @@ const HEAD: [&str; 40] = [
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
-/// precision. `ratio` of a run is that of the geometric means to the base's; of a published figure it is the base's median over the figure.
+/// precision. `factor` says how many times as good as the base's a run's figure is; how many times as good as a published one, the base's is.
 pub fn render(table: &Table) -> String {
     let mut out = String::new();
     line(&mut out, HEAD);
@@ -124,9 +124,9 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
             let shares = value.of_ceilings.iter().map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario));
             set("of_ceilings", shares.collect::<Vec<_>>().join("; "));
             if let Some(against) = &value.against_base {
-                set("ratio", optional(against.ratio));
-                set("ratio_low", optional(against.interval.map(|(low, _)| low)));
-                set("ratio_high", optional(against.interval.map(|(_, high)| high)));
+                set("factor", optional(against.factor));
+                set("factor_low", optional(against.interval.map(|(low, _)| low)));
+                set("factor_high", optional(against.interval.map(|(_, high)| high)));
                 set("q", optional(against.q));
                 set("floor", number(against.floor));
                 set("verdict", word(against.verdict).into());
@@ -144,7 +144,7 @@ fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
         Cell::Published(published) => {
             set("kind", "published".into());
             set("median", optional(published.value));
-            set("ratio", optional(published.ratio));
+            set("factor", optional(published.factor));
             set("words", published.words.clone().unwrap_or_default());
             set("note", published.note.clone().unwrap_or_default());
         }
@@ -165,9 +165,9 @@ fn name_of(word: &impl Serialize) -> String {
 
 /// Writes the table in its own layout, a line for each run or published machine of what goes down, with a field for each of its keys: of each
 /// column the median, its interval
-/// and, in other runs than the base, ratio and verdict.
+/// and, in other runs than the base, factor and verdict.
 pub fn render_laid_out(table: &Table) -> String {
-    const PARTS: [&str; 5] = ["", " low", " high", " ratio", " verdict"];
+    const PARTS: [&str; 5] = ["", " low", " high", " factor", " verdict"];
     let mut out = String::new();
     for block in wide::blocks(table, true) {
         if !out.is_empty() {
@@ -197,7 +197,7 @@ pub fn render_laid_out(table: &Table) -> String {
     out
 }
 
-/// Median or words, interval, ratio and verdict.
+/// Median or words, interval, factor and verdict.
 fn parts(cell: Option<&Cell>) -> [String; 5] {
     let mut parts = [const { String::new() }; 5];
     match cell {
@@ -208,7 +208,7 @@ fn parts(cell: Option<&Cell>) -> [String; 5] {
             }
             if let Some(against) = &value.against_base {
                 (parts[3], parts[4]) =
-                    (against.ratio.map(|ratio| ratio.to_string()).unwrap_or_default(), word(against.verdict).into());
+                    (against.factor.map(|factor| factor.to_string()).unwrap_or_default(), word(against.verdict).into());
             }
         }
         Some(Cell::Published(published)) => {

@@ -172,6 +172,19 @@ pub(crate) fn table() -> Table {
         },
     ];
     let left_out = vec![LeftOut { scenarios: vec!["gzip, level 6".into()], runs: vec![other()] }];
+    // What is better lower is as good as it is low.
+    for row in rows.iter_mut().filter(|row| row.better == Better::Lower) {
+        for cell in &mut row.cells {
+            match cell {
+                Cell::Published(published) => published.factor = published.factor.map(f64::recip),
+                Cell::Measured(Measured { against_base: Some(against), .. }) => {
+                    against.factor = against.factor.map(f64::recip);
+                    against.interval = against.interval.map(|(low, high)| (high.recip(), low.recip()));
+                }
+                _ => {}
+            }
+        }
+    }
     Table { columns, rows, left_out, notes, ..Table::default() }
 }
 
@@ -237,7 +250,7 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
         invalid: u32::from(place == 3),
         outliers: u32::from(place == 1),
         against_base: ratio.map(|ratio| AgainstBase {
-            ratio: Some(ratio),
+            factor: Some(ratio),
             interval: Some((ratio * 0.99, ratio * 1.01)),
             q: Some(0.0004),
             floor: 0.01,
@@ -272,11 +285,11 @@ fn measured_few(median: f64) -> Cell {
 }
 
 fn number(value: f64, median: f64, note: Option<String>) -> Cell {
-    Cell::Published(Published { value: Some(value), words: None, ratio: (median > 0.0).then(|| median / value), note })
+    Cell::Published(Published { value: Some(value), words: None, factor: (median > 0.0).then(|| median / value), note })
 }
 
 fn words(words: &str) -> Cell {
-    Cell::Published(Published { value: None, words: Some(words.into()), ratio: None, note: None })
+    Cell::Published(Published { value: None, words: Some(words.into()), factor: None, note: None })
 }
 
 /// Markup without what only readers of other languages see.

@@ -35,7 +35,7 @@ pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
 
 /// The verdict, its size, and the condition that decided.
 pub(super) fn reason(against: &AgainstBase) -> Phrase {
-    let size = against.ratio.map(change).unwrap_or_default();
+    let size = against.factor.map(change).unwrap_or_default();
     let interval = against.interval.map(change_interval).unwrap_or_default();
     let (floor, q) = (percent(against.floor), against.q.map(probability).unwrap_or_default());
     let more = to_settle(against).unwrap_or_default();
@@ -73,7 +73,7 @@ mod tests {
 
     fn said(verdict: Verdict, reason: Reason, interval: Option<(f64, f64)>, q: Option<f64>) -> Phrase {
         super::reason(&AgainstBase {
-            ratio: Some(1.05),
+            factor: Some(1.05),
             interval,
             p: q,
             q,

@@ -180,12 +180,12 @@ pub(super) fn mean_label(mean: &Mean) -> Phrase {
 
 /// The mean with its mark.
 pub(super) fn mean_change(design: Design, mean: &Mean) -> Value {
-    Value::Change { verdict: mean.verdict, solid: design.takes_turns(), ratio: Some(mean.ratio) }
+    Value::Change { verdict: mean.verdict, solid: design.takes_turns(), ratio: Some(mean.factor) }
 }
 
 /// The mean and its interval.
 pub(super) fn mean_figures(mean: &Mean) -> [String; 2] {
-    [change(mean.ratio), mean.interval.map(change_interval).unwrap_or_default()]
+    [change(mean.factor), mean.interval.map(change_interval).unwrap_or_default()]
 }
 
 /// The mean of each run as a sentence, with what is not in it; unless `all`, only where something is not.

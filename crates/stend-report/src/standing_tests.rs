@@ -14,7 +14,7 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
         speeds: true,
         visible: (unresolved > 0).then_some(0.034),
         mean: (better + worse + same + unresolved > 1).then(|| Mean {
-            ratio: 1.144,
+            factor: 1.144,
             interval: Some((1.139, 1.149)),
             verdict: Verdict::Better,
             scenarios: better + worse + same + unresolved,

@@ -10,8 +10,7 @@ use super::phrase::Phrase;
 pub(super) use super::standing::standings;
 use crate::words;
 use crate::words::Given;
-pub(super) use stend_compare::standing::in_direction;
-use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Counted, Grade, Published, Row, Table, Verdict};
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Counted, Grade, Row, Table, Verdict};
 
 /// The mark of a verdict, which can be read without colour: solid for what was measured in turns, hollow for what was measured one after the other.
 pub(super) const fn mark(verdict: Verdict, solid: bool) -> char {
@@ -86,7 +85,7 @@ pub(super) fn change(ratio: f64) -> String {
 
 /// A verdict's mark with the change, or alone where there is no ratio.
 pub(super) fn marked_change(against: &AgainstBase) -> String {
-    marked(against.verdict, against.is_solid(), against.ratio)
+    marked(against.verdict, against.is_solid(), against.factor)
 }
 
 /// The same of what is no comparison.
@@ -151,12 +150,6 @@ pub(super) fn probability(probability: f64) -> String {
     // Not rounded onto the limit that it is held against.
     let decimals = (3..6).find(|decimals| probability >= 0.05 || format!("{probability:.decimals$}").as_str() < "0.05");
     if probability < 0.001 { "< 0.001".into() } else { format!("= {probability:.*}", decimals.unwrap_or(6)) }
-}
-
-/// By what factor the base is better than a published figure; below 1 it is worse. The metric's direction is in it:
-/// half the latency is a factor of 2.
-pub(super) fn advantage(published: &Published, better: Better) -> Option<f64> {
-    in_direction(published.ratio?, better)
 }
 
 /// A number for a script, or nothing.
@@ -370,14 +363,6 @@ mod tests {
     #[test]
     fn a_single_value_has_no_spread_and_equal_ones_have_none_of_any_size() {
         assert_eq!([spread(None), spread(Some(0.0)), spread(Some(0.123))], ["–", "±0.0 %", "±12 %"]);
-    }
-
-    #[test]
-    fn half_the_latency_is_twice_as_good() {
-        let published = |ratio| Published { value: Some(1.0), words: None, ratio: Some(ratio), note: None };
-        assert_eq!(advantage(&published(0.5), Better::Lower), Some(2.0));
-        assert_eq!(advantage(&published(0.5), Better::Higher), Some(0.5));
-        assert_eq!(advantage(&published(0.0), Better::Lower), None, "a factor without end is none");
     }
 
     #[test]

@@ -107,14 +107,14 @@ impl Round {
             count("worse"),
             count("same"),
             count("unresolved"),
-            percent(&mean["ratio"]),
+            percent(&mean["factor"]),
             percent(&mean["interval"][0]),
             percent(&mean["interval"][1]),
         );
         for row in self.table["rows"].as_array().into_iter().flatten() {
             let against = &row["cells"][1]["against_base"];
             if let (Some(verdict @ ("better" | "worse")), true) = (against["verdict"].as_str(), row["main"] == true) {
-                println!("  {verdict} through ssh: {}, {}", row["scenario"], percent(&against["ratio"]));
+                println!("  {verdict} through ssh: {}, {}", row["scenario"], percent(&against["factor"]));
             }
         }
         Ok(marked)

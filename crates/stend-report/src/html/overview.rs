@@ -339,9 +339,7 @@ pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
                 .map(|(low, high)| format!("95 %: {}", interval(row.unit, low, high)))
                 .unwrap_or_default(),
             key: match &value.against_base {
-                Some(against) => {
-                    text::number_or_nothing(against.ratio.and_then(|ratio| text::in_direction(ratio, row.better)))
-                }
+                Some(against) => text::number_or_nothing(against.factor),
                 None => value.median.to_string(),
             },
             ..CellView::default()
@@ -360,9 +358,9 @@ pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
                 } else {
                     String::new()
                 },
-                factor: advantage(published, row),
+                factor: advantage(published),
                 hint: hint.join(". "),
-                key: text::number_or_nothing(text::advantage(published, row.better)),
+                key: text::number_or_nothing(published.factor),
                 ..CellView::default()
             }
         }
@@ -372,8 +370,8 @@ pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {
 }
 
 /// By what factor the base is better than a published figure.
-pub(super) fn advantage(published: &Published, row: &Row) -> String {
-    text::advantage(published, row.better).map(factor).unwrap_or_default()
+pub(super) fn advantage(published: &Published) -> String {
+    published.factor.map(factor).unwrap_or_default()
 }
 
 pub(super) fn verdict(against: &AgainstBase) -> VerdictView {

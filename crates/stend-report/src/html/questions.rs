@@ -231,7 +231,7 @@ fn matters(input: &Input) -> Vec<Phrase> {
     if let (Some(least), Some(most)) = (floors().reduce(f64::min), floors().reduce(f64::max)) {
         let floor = if least == most { percent(least) } else { format!("{} … {}", percent(least), percent(most)) };
         answers.push(words::say("differences-below", &[("floor", Given::Figure(&floor))]));
-        let marked: Vec<f64> = judged.iter().filter(is_sure).filter_map(|against| against.ratio).collect();
+        let marked: Vec<f64> = judged.iter().filter(is_sure).filter_map(|against| against.factor).collect();
         let size = |ratio: &f64| ratio.ln().abs();
         let smallest = marked.iter().copied().min_by(|a, b| size(a).total_cmp(&size(b)));
         let largest = marked.iter().copied().max_by(|a, b| size(a).total_cmp(&size(b)));

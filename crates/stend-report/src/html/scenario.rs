@@ -330,7 +330,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
                 if published.value.is_none() {
                     view.words = published.words.clone().unwrap_or_default();
                 }
-                view.factor = advantage(published, row);
+                view.factor = advantage(published);
                 view.note = published.note.clone().unwrap_or_default();
             }
             Cell::Nothing { why } => view.reason = Some(notes::lack(why)),

@@ -5,7 +5,6 @@ mod fail_on;
 use std::collections::BTreeMap;
 
 use clap::Args;
-use stend_model::metric::Better;
 use stend_model::nearest;
 
 use super::Global;
@@ -70,8 +69,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         );
     }
     let judged = table.in_layout(options.all_metrics);
-    let cells: Vec<_> =
-        judged.iter().flat_map(|row| row.against_base().map(|against| (row.better, against.clone()))).collect();
+    let cells: Vec<_> = judged.iter().flat_map(|row| row.against_base()).collect();
     if let Some(wanted) = &arguments.why {
         let row = row_of(&table, wanted)?;
         arguments.shown.print(global, "row", row, || why::document(&table, row))?;
@@ -86,22 +84,22 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 }
 
 /// Whether the threshold was crossed by one of these, if there is a threshold; what could not be judged by it is said.
-fn exit(arguments: &Arguments, cells: &[(Better, AgainstBase)]) -> Result<Exit, Failure> {
+fn exit(arguments: &Arguments, cells: &[&AgainstBase]) -> Result<Exit, Failure> {
     let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
     // What was refused for its values or their number went through no test.
     let is_judged = |against: &AgainstBase| against.verdict != Verdict::Unresolved || against.q.is_some();
-    if !cells.iter().any(|(_, against)| is_judged(against)) {
+    if !cells.iter().any(|against| is_judged(against)) {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
     }
-    if !cells.iter().any(|(_, against)| fail_on.counts(against)) {
+    if !cells.iter().any(|against| fail_on.counts(against)) {
         return Err(Failure::usage(format!(
             "--fail-on {fail_on}: it counts only what was measured in turns, and these runs were made one after the other; measure with --ab, \
              or write --fail-on hollow-{fail_on}"
         )));
     }
-    let crossed = cells.iter().filter(|(better, against)| fail_on.crossed(against, *better)).count();
-    let unresolved = cells.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved).count();
+    let crossed = cells.iter().filter(|against| fail_on.crossed(against)).count();
+    let unresolved = cells.iter().filter(|against| against.verdict == Verdict::Unresolved).count();
     if crossed > 0 {
         talk!("--fail-on {fail_on}: crossed by {crossed} of {} figures", cells.len());
         return Ok(Exit::Crossed);

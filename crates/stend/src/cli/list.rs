@@ -37,7 +37,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let directory = global.store_to_read()?;
     let mut runs = Store::open_to_read(&directory)?.list()?;
     if runs.is_empty() && !arguments.shown.is_json() {
-        talk!("{}", StoreError::Empty);
+        talk!("{}: {}", directory.display(), StoreError::Empty);
         return Ok(Exit::Fine);
     }
     let hosts = Hosts::read(&directory).map_err(Failure::usage)?;

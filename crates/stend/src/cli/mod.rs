@@ -63,8 +63,8 @@ be used · 130 interrupted, can be resumed";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub(crate) struct Global {
-    /// Directory of stored runs [default: $XDG_DATA_HOME/stend or ~/.local/share/stend]
-    #[arg(long, global = true, value_name = "DIRECTORY", env = "STEND_STORE")]
+    /// Directory of stored runs [default: $STEND_STORE, $XDG_DATA_HOME/stend or ~/.local/share/stend]
+    #[arg(long, global = true, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
@@ -247,6 +247,7 @@ impl Global {
         let directory = self
             .store
             .clone()
+            .or_else(|| std::env::var_os("STEND_STORE").filter(|store| !store.is_empty()).map(PathBuf::from))
             .or_else(|| home("XDG_DATA_HOME").map(|path| path.join("stend")))
             .or_else(|| home("HOME").map(|path| path.join(".local/share/stend")))
             .ok_or_else(|| {
@@ -256,7 +257,7 @@ impl Global {
             .map_err(|error| Failure::usage(format!("--store \"{}\" is no directory: {error}", directory.display())))
     }
 
-    /// The same, of a store that is there: one that was named and is not was mistyped.
+    /// The same to read from: one that was named to this command and is not there was mistyped.
     fn store_to_read(&self) -> Result<PathBuf, Failure> {
         let directory = self.store_directory()?;
         if self.store.is_some() && !directory.exists() {

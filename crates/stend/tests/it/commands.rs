@@ -446,7 +446,7 @@ fn two_runs_are_compared_with_a_verdict() {
     stand.fine(&["run", suite.to_str().unwrap(), "--quiet"]);
     let table = stand.json(&["compare", "last~1", "last"]);
     let against = &table["table"]["rows"][0]["cells"][1]["against_base"];
-    assert!(against["ratio"].as_f64().unwrap() > 0.0);
+    assert!(against["factor"].as_f64().unwrap() > 0.0);
     assert!(["better", "worse", "same", "unresolved"].contains(&against["verdict"].as_str().unwrap()));
     for format in ["markdown", "csv", "table"] {
         let out = stand.fine(&["compare", "last~1", "last", "--format", format]).out;

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use stend_model::metric::Better;
 use stend_model::quantity::parse_share;
 
-use stend_compare::standing::interval_in_direction;
 use stend_compare::table::{AgainstBase, Verdict};
 
 /// `worse`, `different`, and how far beyond the base: `worse:5%`; with `hollow-` also of runs made one after the other.
@@ -35,7 +33,7 @@ impl FailOn {
     }
 
     /// Whether a verdict is such a one.
-    pub(super) fn crossed(self, against: &AgainstBase, better: Better) -> bool {
+    pub(super) fn crossed(self, against: &AgainstBase) -> bool {
         if !self.counts(against) {
             return false;
         }
@@ -46,10 +44,7 @@ impl FailOn {
         };
         let Some(beyond) = self.beyond else { return true };
         let most = 1.0 + beyond;
-        against
-            .interval
-            .and_then(|interval| interval_in_direction(interval, better))
-            .is_some_and(|(low, high)| if is_worse { high < 1.0 / most } else { low > most })
+        against.interval.is_some_and(|(low, high)| if is_worse { high < 1.0 / most } else { low > most })
     }
 }
 
@@ -92,7 +87,7 @@ mod tests {
     #[test]
     fn a_threshold_is_crossed_by_the_whole_interval() {
         let against = |verdict, low, high| AgainstBase {
-            ratio: Some(f64::midpoint(low, high)),
+            factor: Some(f64::midpoint(low, high)),
             interval: Some((low, high)),
             q: Some(0.001),
             floor: 0.01,
@@ -107,26 +102,24 @@ mod tests {
             needed: None,
             numbers: None,
         };
-        let crossed = |text: &str, better, verdict, low, high| {
-            text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high), better)
-        };
+        let crossed =
+            |text: &str, verdict, low, high| text.parse::<FailOn>().unwrap().crossed(&against(verdict, low, high));
         for text in ["worse", "different:5%", "worse:7%", "worse:2.5%", "worse:150%", "hollow-worse:5%"] {
             assert_eq!(text.parse::<FailOn>().unwrap().to_string(), text);
         }
-        let (higher, lower) = (Better::Higher, Better::Lower);
-        assert!(crossed("worse", higher, Verdict::Worse, 0.95, 0.98));
-        assert!(!crossed("worse:5%", higher, Verdict::Worse, 0.90, 0.96), "1/1.05 is 0.952");
-        assert!(crossed("worse:5%", higher, Verdict::Worse, 0.90, 0.95));
-        assert!(crossed("worse:5%", lower, Verdict::Worse, 1.051, 1.2), "a longer time");
-        assert!(!crossed("worse:5%", lower, Verdict::Worse, 1.049, 1.2));
-        assert!(!crossed("worse", higher, Verdict::Better, 1.1, 1.2));
-        assert!(crossed("different:0.05", higher, Verdict::Better, 1.06, 1.2));
-        assert!(crossed("different:5%", lower, Verdict::Better, 0.8, 0.95));
-        assert!(!crossed("different:5%", higher, Verdict::Better, 1.04, 1.2));
-        assert!(!crossed("different", higher, Verdict::Unresolved, 1.2, 1.4));
-        assert!(!crossed("different", higher, Verdict::Same, 0.99, 1.0));
+        assert!(crossed("worse", Verdict::Worse, 0.95, 0.98));
+        assert!(!crossed("worse:5%", Verdict::Worse, 0.90, 0.96), "1/1.05 is 0.952");
+        assert!(crossed("worse:5%", Verdict::Worse, 0.90, 0.95));
+        assert!(crossed("worse:5%", Verdict::Worse, 1.0 / 1.2, 1.0 / 1.051), "a longer time");
+        assert!(!crossed("worse:5%", Verdict::Worse, 1.0 / 1.2, 1.0 / 1.049));
+        assert!(!crossed("worse", Verdict::Better, 1.1, 1.2));
+        assert!(crossed("different:0.05", Verdict::Better, 1.06, 1.2));
+        assert!(crossed("different:5%", Verdict::Better, 1.0 / 0.95, 1.0 / 0.8));
+        assert!(!crossed("different:5%", Verdict::Better, 1.04, 1.2));
+        assert!(!crossed("different", Verdict::Unresolved, 1.2, 1.4));
+        assert!(!crossed("different", Verdict::Same, 0.99, 1.0));
         let hollow = AgainstBase { design: Design::OneAfterTheOther, ..against(Verdict::Worse, 0.9, 0.95) };
-        let crossed = |text: &str| text.parse::<FailOn>().unwrap().crossed(&hollow, higher);
+        let crossed = |text: &str| text.parse::<FailOn>().unwrap().crossed(&hollow);
         assert!(crossed("hollow-worse") && crossed("hollow-different:5%") && !crossed("worse"));
     }
 
