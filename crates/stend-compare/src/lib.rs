@@ -344,6 +344,7 @@ fn published_columns(references: &[Reference]) -> Vec<Column> {
         title: machine.name.clone(),
         origin: ColumnOrigin::Published {
             reference: reference.name.clone(),
+            title: reference.title.clone(),
             machine: machine.id.clone(),
             description: machine.description.clone(),
             source: format!("{}, {}", reference.title, reference.source),

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_stats::{DEFAULT_FLOOR, Direction, Effect, Numbers};
 
-use super::table::{AgainstBase, Cell, ColumnOrigin, Design, Reason, Row, Table, Verdict};
+use super::table::{AgainstBase, Cell, ColumnOrigin, Counted, Design, Reason, Row, Table, Verdict};
 
 /// How one run stands to the base.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -28,6 +28,10 @@ pub struct Standing {
     pub speeds: bool,
     /// The difference, as a share, that nine of ten comparisons would have found on half of the scenarios that are unresolved.
     pub visible: Option<f64>,
+    /// About how many pairs, sessions or repeats of each side would settle all that is unresolved; none where that is not known of some.
+    pub needed: Option<usize>,
+    /// What gave each of the numbers that were tested.
+    pub counted: Counted,
     /// The mean over two scenarios or more.
     pub mean: Option<Mean>,
 }
@@ -82,7 +86,8 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
     let judged: Vec<_> = main().filter_map(|row| Some((row, against(row, column)?))).collect();
     let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
     let unresolved = judged.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved);
-    let visible: Vec<f64> = unresolved.filter_map(|(_, against)| against.visible).collect();
+    let visible: Vec<f64> = unresolved.clone().filter_map(|(_, against)| against.visible).collect();
+    let needed: Option<Vec<usize>> = unresolved.map(|(_, against)| against.needed).collect();
     let (_, first) = judged.first()?;
     Some(Standing {
         column,
@@ -93,6 +98,8 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
         unresolved: count(Verdict::Unresolved),
         speeds: judged.iter().all(|(row, _)| is_speed(row.unit)),
         visible: stend_stats::median(&visible),
+        needed: needed.and_then(|needed| needed.into_iter().max()),
+        counted: first.counted,
         mean: mean(&judged, missing(table, column)),
     })
 }

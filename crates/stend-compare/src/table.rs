@@ -314,6 +314,8 @@ pub enum ColumnOrigin {
     Published {
         /// The reference's name.
         reference: String,
+        /// The publication's title.
+        title: String,
         /// The machine's short name in it.
         machine: String,
         /// What the publication says of the machine.

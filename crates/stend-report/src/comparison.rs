@@ -1,6 +1,7 @@
 //! A comparison as a document: first the base, then the other runs, then each publication; under them what the marks mean.
 
 use super::doc::{Cell, Doc, Fold, Frame, Line, Role, Row, Table, Value, figures};
+use super::forest::Forest;
 use super::notes;
 use super::phrase::{Phrase, of_ceiling};
 use super::standing;
@@ -154,20 +155,31 @@ impl<'a> Page<'a> {
     /// With one other run there is room for all that is known of the change.
     fn one_run(&mut self, index: usize, column: &table::Column) {
         const ROOM_FOR_NAMES: usize = 24;
+        // Characters of the forest plot.
+        const DRAWN: usize = 25;
         let title = format!("{} against {}", column.title, self.table.columns[0].title);
         self.doc.heading(title, text::grade(column).english());
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
         self.seen.to_settle |= to_settle;
-        let columns = [figures("median"), figures("spread").may_go(2), figures("n").may_go(3), figures("change")];
+        let columns = [figures("median"), figures("spread").may_go(3), figures("n").may_go(4), figures("change")];
+        let forest = Forest::of(self.table, index);
+        let drawn =
+            forest.as_ref().map(|forest| figures(forest.head(DRAWN)).may_go_for(0, ROOM_FOR_NAMES).spare().drawn());
         let columns = columns
             .into_iter()
-            .chain(to_settle.then(|| figures(TO_SETTLE).may_go(1)))
-            .chain([figures(CHANGE_INTERVAL).may_go_for(0, ROOM_FOR_NAMES)]);
+            .chain(to_settle.then(|| figures(TO_SETTLE).may_go(2)))
+            .chain([figures(CHANGE_INTERVAL).may_go_for(1, ROOM_FOR_NAMES)])
+            .chain(drawn);
         let mut table = Table::new(self.corner(), columns, Frame::Ruled);
         let of_change = |change: Value, needed: Option<Value>, interval: Option<(f64, f64)>| {
             let needed = to_settle.then(|| needed.unwrap_or_default());
             let interval = interval.map(Value::ChangeInterval).unwrap_or_default();
             [change].into_iter().chain(needed).chain([interval])
+        };
+        let drawn_line = |scenario: Option<&String>| {
+            let forest = forest.as_ref()?;
+            let line = forest.lines.iter().find(|line| line.scenario.as_ref() == scenario)?;
+            Some(Value::Drawn(forest.characters(line, DRAWN)))
         };
         for row in self.rows.clone() {
             let cells = match &row.cells[index] {
@@ -176,7 +188,8 @@ impl<'a> Page<'a> {
                     let of_change = of_change(self.change(value), text::to_settle(row, index), interval);
                     let cells =
                         [Value::Quantity(row.unit, value.median), Value::Spread(value.spread), self.count(value)];
-                    cells.into_iter().chain(of_change).map(Cell::from).collect()
+                    let drawn = drawn_line(Some(&row.scenario)).filter(|_| row.main);
+                    cells.into_iter().chain(of_change).chain(drawn).map(Cell::from).collect()
                 }
                 cell => vec![self.or_lacking(row, cell)],
             };
@@ -186,7 +199,7 @@ impl<'a> Page<'a> {
         if let Some((design, mean)) = found.and_then(|found| Some((found.design, found.mean?))) {
             self.seen.mean = true;
             let of_change = of_change(standing::mean_change(design, &mean), None, mean.interval);
-            let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change);
+            let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change).chain(drawn_line(None));
             let label = standing::mean_label(&mean).english().to_owned();
             table.push(Row { is_strong: true, ..Row::new([label], cells) });
         }

@@ -5,6 +5,8 @@ mod csv;
 mod markdown;
 mod terminal;
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use stend_model::metric::Unit;
 
@@ -70,7 +72,7 @@ pub struct Trend {
     pub values: Vec<(f64, Option<Verdict>)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Table {
     /// What its labels are made of.
     pub corner: Vec<String>,
@@ -98,7 +100,7 @@ pub enum Frame {
     Entries,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Column {
     pub head: String,
     /// What stands under its values, for those who give it a column of its own.
@@ -106,6 +108,8 @@ pub struct Column {
     pub side: Side,
     pub optional: Option<Optional>,
     pub fold: Fold,
+    /// Whether it is a drawing in characters, which only a terminal shows.
+    pub is_drawn: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +139,7 @@ pub enum Fold {
     Lines,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Row {
     /// A part for each part of the corner. A row that has the first part of the one above it is a further one of that.
     pub label: Vec<String>,
@@ -187,6 +191,8 @@ pub enum Value {
     },
     Ratio(f64),
     ChangeInterval((f64, f64)),
+    /// A line of a drawing in characters, which only a terminal shows.
+    Drawn(String),
     /// How many times as good.
     Factor(f64, Option<(f64, f64)>),
     /// About so many pairs, repeats or sessions, or so many at least.
@@ -294,6 +300,24 @@ impl Table {
         table
     }
 
+    /// Without the columns that only a terminal shows.
+    fn without_drawings(&self) -> Cow<'_, Self> {
+        if !self.columns.iter().any(|column| column.is_drawn) {
+            return Cow::Borrowed(self);
+        }
+        let kept: Vec<bool> = self.columns.iter().map(|column| !column.is_drawn).collect();
+        fn taken<T: Clone>(all: &[T], kept: &[bool]) -> Vec<T> {
+            all.iter().zip(kept).filter(|(_, kept)| **kept).map(|(one, _)| one.clone()).collect()
+        }
+        let row = |row: &Row| Row { cells: taken(&row.cells, &kept), ..row.clone() };
+        Cow::Owned(Self {
+            corner: self.corner.clone(),
+            columns: taken(&self.columns, &kept),
+            rows: self.rows.iter().map(row).collect(),
+            frame: self.frame,
+        })
+    }
+
     pub fn row(&mut self, label: impl Into<String>, cells: impl IntoIterator<Item = impl Into<Cell>>) {
         self.push(Row::new([label.into()], cells));
     }
@@ -355,7 +379,7 @@ pub fn words(head: impl Into<String>) -> Column {
 
 /// A column of figures, which are set right.
 pub fn figures(head: impl Into<String>) -> Column {
-    Column { head: head.into(), under: "", side: Side::Right, optional: None, fold: Fold::Beside }
+    Column { head: head.into(), under: "", side: Side::Right, optional: None, fold: Fold::Beside, is_drawn: false }
 }
 
 impl Column {
@@ -377,6 +401,11 @@ impl Column {
 
     pub fn folded(self, fold: Fold) -> Self {
         Self { fold, ..self }
+    }
+
+    /// It is a drawing in characters.
+    pub fn drawn(self) -> Self {
+        Self { is_drawn: true, ..self }
     }
 
     pub fn with_under(self, under: &'static str) -> Self {
@@ -404,6 +433,7 @@ impl Value {
             Self::Change { verdict, solid, ratio } => text::marked(*verdict, *solid, *ratio),
             Self::Ratio(ratio) => text::change(*ratio),
             Self::ChangeInterval(ends) => text::change_interval(*ends),
+            Self::Drawn(drawn) => drawn.clone(),
             Self::Factor(factor, None) => text::factor(*factor),
             Self::Factor(factor, Some((low, high))) => {
                 let ends = [low, high].map(|end| text::factor(*end).trim_start_matches("× ").to_owned());

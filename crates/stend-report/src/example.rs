@@ -89,6 +89,7 @@ pub(crate) fn table() -> Table {
     let published = |reference: &str, machine: &str, source: &str| Column {
         title: machine.into(),
         origin: ColumnOrigin::Published {
+            title: "On the way to the summit: Magma and Kuznyechik on Elbrus".into(),
             reference: reference.into(),
             machine: machine.to_lowercase(),
             description: format!("{machine}, as the publication describes it"),

@@ -56,6 +56,7 @@ pub fn render(figures: &[Figure], chosen: &[Kind], runs: &[&str], command: &str,
 /// Why runs may have nothing to draw of a kind.
 pub fn why_none(kind: Kind) -> Phrase {
     let name = match kind {
+        Kind::Forest => "none-forest",
         Kind::Published => "none-published",
         Kind::Sweeps => "none-sweeps",
         Kind::Repeats | Kind::Histograms => "none-repeats",
@@ -107,7 +108,7 @@ mod tests {
         let page = render(&[], &[Kind::Repeats, Kind::Samples], &["r"], "stend report r", Language::Russian);
         assert!(page.contains("`stend report r --format svg --language ru --drawings repeats,samples`"), "{page}");
         assert!(page.contains("Нет samples: отсчёты не записаны."), "{page}");
-        assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: published, "), "{page}");
+        assert!(page.contains("Рисовать нечего") && page.contains("Не запрошены: forest, published, "), "{page}");
         for english in ["Drawings of", "Written by", "Not requested", "There is"] {
             assert!(!page.contains(english), "{page}");
         }

@@ -266,7 +266,7 @@ fn write_cells(out: &mut String, cells: &[Piece], widths: &[usize], colour: bool
             pending += space;
         }
     }
-    out.push_str(&line);
+    out.push_str(line.trim_end());
     out.push('\n');
 }
 

@@ -4,13 +4,16 @@
 
 mod figures;
 mod fold;
+mod forest;
 mod gates;
 mod latency;
 mod overview;
 mod profile;
+mod published;
 mod questions;
 mod samples;
 mod scenario;
+mod session;
 #[cfg(test)]
 mod tests;
 mod wide;
@@ -25,7 +28,6 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use stend_model::machine::Machine;
 use stend_model::run::{Repeat, Run, Series, Session};
 use stend_model::suite::Scenario;
 
@@ -49,9 +51,12 @@ use super::weighing;
 use super::wide::matrix_blocks;
 pub use figures::{Figure, Kind, figures};
 use fold::Folded;
-use overview::{DiffersView, MachineView, MissingView, SourceView, TableView, WeighingView};
+use forest::ForestView;
+use overview::{CardView, DiffersView, MachineView, MissingView, SourceView, TableView, WeighingView};
+use published::PublishedView;
 use questions::QuestionView;
 use scenario::ScenarioView;
+use session::SessionView;
 use wide::WideView;
 
 /// What a report is made from.
@@ -97,7 +102,10 @@ struct Page {
     answer: Vec<Phrase>,
     /// In what the other machines differ, in short.
     differs: Vec<DiffersView>,
-    fingerprint: Vec<Phrase>,
+    forests: Vec<ForestView>,
+    published: Vec<PublishedView>,
+    when: Vec<SessionView>,
+    card: Option<CardView>,
     machines: Vec<MachineView>,
     /// How verdicts are reached.
     method: Vec<&'static Phrase>,
@@ -181,14 +189,17 @@ pub fn render(input: &Input) -> Result<String> {
         summary: summary(input),
         base: base.map(|column| column.title.clone()).unwrap_or_default(),
         answer: answer(input.table).iter().map(unbroken).collect(),
-        fingerprint: input.runs.first().map(|data| fingerprint(&data.run.machine)).unwrap_or_default(),
+        card: overview::card(input),
+        forests: forest::views(input.table, &names),
+        published: published::views(input.table, &names),
+        when: session::views(input),
         method: method(&machines),
         differs: overview::differs(&machines),
         machines,
         missing: overview::missing_sensors(input),
         clocks: overview::clocks(input),
         wide: wide::wide(input.table, &names),
-        table: overview::table(input.table, &names),
+        table: overview::table(input, &names),
         means: standing::means(input.table, true),
         weighings: overview::weighings(input.table),
         weighing_meaning: weighing::meaning(),
@@ -279,12 +290,6 @@ fn scenario_names<'a>(input: &Input<'a>) -> Vec<&'a str> {
         }
     }
     names
-}
-
-/// Lines that say what the base's machine is.
-fn fingerprint(machine: &Machine) -> Vec<Phrase> {
-    let line = |place: usize| Phrase::of(|language| words::machine::five_lines_in(machine, language)[place].clone());
-    (0..5).map(line).filter(|line| !line.english().is_empty()).collect()
 }
 
 /// Why most of the base's figures are missing; figures within the reasons, such as shares, do not tell them apart.

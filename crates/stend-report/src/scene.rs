@@ -152,6 +152,12 @@ pub(super) enum Role {
         own: bool,
     },
     BarInterval,
+    /// A change by its verdict, hollow where the two did not take turns; and the interval of one.
+    Effect {
+        verdict: &'static str,
+        hollow: bool,
+    },
+    EffectInterval(&'static str),
     /// The line with this number in the drawing's key; the same with what is below it shaded, and with what is below it filled.
     Line(usize),
     Outline(usize),

@@ -9,7 +9,7 @@ use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval};
 use crate::words::{self, Given};
 use stend_compare::standing::{Mean, Standing, standings as compared};
-use stend_compare::table::{Cell, Design, Note, Row, Table};
+use stend_compare::table::{Cell, Counted, Design, Note, Row, Table};
 
 /// What is to be said of a run beside the base.
 #[derive(PartialEq)]
@@ -17,7 +17,7 @@ enum Said<'a> {
     /// It differs, in its own way.
     Differs(&'a Standing),
     /// No scenario shows a difference: so many are the same, and so many unresolved, where such a difference would have been seen.
-    Undiffering { same: usize, unresolved: usize, visible: Option<f64> },
+    Undiffering { same: usize, unresolved: usize, visible: Option<f64>, needed: Option<(usize, Counted)> },
     /// Nothing is judged, for this reason.
     Nothing(Phrase),
 }
@@ -25,7 +25,12 @@ enum Said<'a> {
 impl<'a> Said<'a> {
     fn of(standing: &'a Standing) -> Self {
         match standing.better + standing.worse {
-            0 => Self::Undiffering { same: standing.same, unresolved: standing.unresolved, visible: standing.visible },
+            0 => Self::Undiffering {
+                same: standing.same,
+                unresolved: standing.unresolved,
+                visible: standing.visible,
+                needed: standing.needed.map(|needed| (needed, standing.counted)),
+            },
             _ => Self::Differs(standing),
         }
     }
@@ -34,10 +39,16 @@ impl<'a> Said<'a> {
     fn takes(&mut self, other: &Self) -> bool {
         match (self, other) {
             (
-                Self::Undiffering { same, unresolved, visible },
-                Self::Undiffering { same: other_same, unresolved: other_unresolved, visible: other },
+                Self::Undiffering { same, unresolved, visible, needed },
+                Self::Undiffering {
+                    same: other_same,
+                    unresolved: other_unresolved,
+                    visible: other,
+                    needed: other_needed,
+                },
             ) if (*same, *unresolved) == (*other_same, *other_unresolved) => {
                 *visible = visible.iter().chain(other).copied().reduce(f64::max);
+                *needed = needed.zip(*other_needed).map(|(one, other)| if other.0 > one.0 { other } else { one });
                 true
             }
             (one, other) => *one == *other,
@@ -79,8 +90,9 @@ fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -
     let names = [("base", Given::Said(&base)), ("run", Given::Said(&run)), ("runs", Given::Count(columns.len()))];
     let sentence = match said {
         Said::Differs(standing) => with_difference(&names, standing),
-        Said::Undiffering { same, unresolved, visible } => {
-            without_difference(&names, *same, &unresolved_on(*unresolved, *visible), *unresolved)
+        Said::Undiffering { same, unresolved, visible, needed } => {
+            let parts = unresolved_on(*unresolved, *visible, *needed);
+            without_difference(&names, *same, &Phrase::joined(&parts, "; "), *unresolved)
         }
         Said::Nothing(why) => nothing_between(&names, why),
     };
@@ -133,10 +145,17 @@ fn without_difference(names: &Names, same: usize, unresolved_on: &Phrase, unreso
     }
 }
 
-/// How many scenarios are unresolved, and what difference would have been seen on them.
-fn unresolved_on(count: usize, visible: Option<f64>) -> Phrase {
+/// How many scenarios are unresolved, what difference would have been seen on them, and what would settle them all.
+fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<(usize, Counted)>) -> Vec<Phrase> {
     let visible = visible.map(text::percent).unwrap_or_default();
-    words::say("unresolved-on", &[("count", Given::Count(count)), ("visible", Given::Figure(&visible))])
+    let counted = ("count", Given::Count(count));
+    let unresolved = words::say("unresolved-on", &[counted, ("visible", Given::Figure(&visible))]);
+    let settle = needed.map(|(numbers, of)| {
+        let option = if of == Counted::Sessions { "--sessions" } else { "-r" };
+        let given = [("numbers", Given::Count(numbers)), ("counted", Given::Text(text::counted(of)))];
+        words::say("settle-all", &[counted, given[0], given[1], ("option", Given::Text(option))])
+    });
+    [unresolved].into_iter().chain(settle).collect()
 }
 
 fn with_difference(names: &Names, standing: &Standing) -> Phrase {
@@ -157,18 +176,17 @@ fn with_difference(names: &Names, standing: &Standing) -> Phrase {
         false => vec![worse(first), better(second)],
     };
     parts.truncate(1 + usize::from(standing.better.min(standing.worse) > 0));
+    if let Some(mean) = &standing.mean {
+        let [change, interval] = mean_figures(mean);
+        let given = [("change", Given::Figure(&change)), ("interval", Given::Figure(&interval))];
+        parts.push(words::say("on-average", &given));
+    }
     if standing.same > 0 {
         parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
     }
     if standing.unresolved > 0 {
-        parts.push(unresolved_on(standing.unresolved, standing.visible));
-    }
-    if let Some(mean) = &standing.mean {
-        let [change, interval] = mean_figures(mean);
-        parts.push(words::say(
-            "on-average",
-            &[("change", Given::Figure(&change)), ("interval", Given::Figure(&interval))],
-        ));
+        let needed = standing.needed.map(|needed| (needed, standing.counted));
+        parts.extend(unresolved_on(standing.unresolved, standing.visible, needed));
     }
     Phrase::joined(&parts, "; ")
 }

@@ -276,8 +276,12 @@ impl Role {
             Self::Level => ("level".into(), Paint::default().outlined(QUIET, 1.5, "6 3")),
             Self::Aside => ("aside".into(), Paint::area(QUIET, 0.1)),
             Self::Count => ("count".into(), Paint::area(blue, 1.0).outlined(PAPER, 1.0, "")),
-            Self::Bar { own } => ("".into(), Paint::area(if own { blue } else { OTHER }, 1.0)),
-            Self::BarInterval => ("".into(), Paint::line(INK, 1.5)),
+            Self::Bar { own } => {
+                (if own { "whose own" } else { "whose" }.into(), Paint::area(if own { blue } else { OTHER }, 1.0))
+            }
+            Self::Effect { verdict, hollow } => (class("effect", verdict), Paint::dot(of_flag(verdict), hollow)),
+            Self::EffectInterval(verdict) => (class("effect", verdict), Paint::line(of_flag(verdict), 2.0)),
+            Self::BarInterval => ("reach".into(), Paint::line(INK, 1.5)),
             Self::Line(number) => (of_key("line", number), Paint::of_key(number, 1.25)),
             Self::Outline(number) => {
                 let fill = Some((of_line(number).0, 0.15));
@@ -331,7 +335,7 @@ impl Role {
     /// Whether a dot is drawn hollow: it is not one of those that the drawing is about.
     fn is_hollow(self) -> bool {
         match self {
-            Self::Dot { hollow, .. } => hollow,
+            Self::Dot { hollow, .. } | Self::Effect { hollow, .. } => hollow,
             Self::Repeat(standing) => standing != "valid",
             _ => false,
         }

@@ -113,3 +113,15 @@ if (table) (function () {
   restore();
   window.addEventListener("hashchange", restore);
 })();
+
+// A forest plot: the lines with the largest changes first, the mean at the end.
+all(".forest").forEach(function (forest) {
+  var button = forest.querySelector(".largest"), body = forest.querySelector("tbody"), order = all("tr", body);
+  var size = function (row) { return row.matches(".mean") ? -1 : Number(row.dataset.size); };
+  button.addEventListener("click", function () {
+    var largest = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(largest));
+    var rows = largest ? order.slice().sort(function (a, b) { return size(b) - size(a); }) : order;
+    body.append.apply(body, rows);
+  });
+});

@@ -17,7 +17,7 @@ pub(super) fn write(doc: &Doc) -> String {
                 if !out.is_empty() {
                     out.push_str("\r\n");
                 }
-                table(&mut out, wanted, section);
+                table(&mut out, &wanted.without_drawings(), section);
             }
             Block::Lines(..) | Block::Trend(_) => {}
         }
@@ -93,7 +93,7 @@ fn parts(value: &Value) -> Vec<(&'static str, String)> {
     let one = |text: String| vec![("", text)];
     let ends = |(low, high): (f64, f64)| vec![("low", low.to_string()), ("high", high.to_string())];
     match value {
-        Value::Nothing | Value::Absent | Value::Spread(None) => Vec::new(),
+        Value::Nothing | Value::Absent | Value::Spread(None) | Value::Drawn(_) => Vec::new(),
         Value::Lacking(why) => vec![("note", why.english().to_string())],
         Value::Words(_) | Value::All(_) => one(value.shown()),
         Value::Number(number, _) => one(number.to_string()),

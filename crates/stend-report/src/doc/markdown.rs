@@ -24,7 +24,7 @@ pub(super) fn write(doc: &Doc) -> String {
                 is_in_a_list(*role)
             }
             Block::Table(wanted) => {
-                table(&mut out, wanted);
+                table(&mut out, &wanted.without_drawings());
                 false
             }
             Block::Trend(_) => is_list,

@@ -1,5 +1,6 @@
 //! Each drawing of a report as a file of its own.
 
+mod forest;
 mod latency;
 mod published;
 mod repeats;
@@ -25,6 +26,8 @@ use stend_model::profile::Observed;
 /// A kind of drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
+    /// The changes of all scenarios with their intervals, as a forest plot
+    Forest,
     /// Published figures beside the base's, as bars
     Published,
     /// Families of scenarios: matrices, and latency over throughput
@@ -46,7 +49,8 @@ pub enum Kind {
 impl Kind {
     /// What is drawn if nothing else is asked for: all but the samples of single metrics, which are more than all others together, and which
     /// the page shows better.
-    pub const USUAL: [Self; 7] = [
+    pub const USUAL: [Self; 8] = [
+        Self::Forest,
         Self::Published,
         Self::Sweeps,
         Self::Repeats,
@@ -83,6 +87,9 @@ const RIGHT: f64 = 24.0;
 pub fn figures(input: &Input, kinds: &[Kind], language: Language) -> Result<Vec<Figure>> {
     let wants = |kind: Kind| kinds.contains(&kind);
     let mut all = Figures { list: Vec::new(), names: BTreeSet::new(), language };
+    if wants(Kind::Forest) {
+        all.forests(input.table);
+    }
     if wants(Kind::Published) {
         all.published(input.table);
     }

@@ -10,6 +10,7 @@ use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Tabl
 use stend_compare::weighing::{WeighedRow, Weighing};
 
 use super::scenario::title;
+use super::session::Strip;
 use super::{Input, RunData};
 use crate::clocks as report_clocks;
 use crate::notes;
@@ -79,7 +80,6 @@ impl TableView {
 
 pub(super) struct GroupView {
     pub(super) kind: Phrase,
-    pub(super) title: String,
     pub(super) span: usize,
 }
 
@@ -124,6 +124,8 @@ pub(super) struct CellView {
     /// between the machines, with the metric's direction in it: figures of different units have no order.
     pub(super) key: String,
     pub(super) first_of_group: bool,
+    /// The repeats that count, drawn.
+    pub(super) strip: String,
 }
 
 pub(super) struct VerdictView {
@@ -149,6 +151,44 @@ pub(super) struct SourceView {
     pub(super) reference: String,
     pub(super) source: String,
     pub(super) machines: Vec<(String, String)>,
+}
+
+/// What the machines are: a line a part, a column a machine; one column where they are alike in all of it.
+pub(super) struct CardView {
+    /// Empty for one machine.
+    pub(super) heads: Vec<String>,
+    pub(super) lines: Vec<CardLine>,
+}
+
+pub(super) struct CardLine {
+    pub(super) part: &'static Phrase,
+    pub(super) machines: Vec<Phrase>,
+    pub(super) differs: bool,
+}
+
+pub(super) fn card(input: &Input) -> Option<CardView> {
+    let of_machine = |data: &RunData| -> [Phrase; 5] {
+        std::array::from_fn(|place| {
+            Phrase::of(|language| words::machine::five_lines_in(&data.run.machine, language)[place].clone())
+        })
+    };
+    let mut machines: Vec<(String, [Phrase; 5])> = Vec::new();
+    for data in input.runs {
+        let lines = of_machine(data);
+        if machines.iter().all(|(_, other)| *other != lines) {
+            machines.push((title(input.table, data), lines));
+        }
+    }
+    let line = |(place, part): (usize, &'static Phrase)| {
+        let machines: Vec<Phrase> = machines.iter().map(|(_, lines)| lines[place].clone()).collect();
+        let differs = machines.iter().any(|other| *other != machines[0]);
+        let is_known = machines.iter().any(|line| !line.english().is_empty());
+        is_known.then_some(CardLine { part, machines, differs })
+    };
+    let parts = [&TEXTS.processor, &TEXTS.memory, &TEXTS.kernel, &TEXTS.compiler, &TEXTS.system_and_ids];
+    let lines: Vec<_> = parts.into_iter().enumerate().filter_map(line).collect();
+    let heads = if machines.len() > 1 { machines.iter().map(|(title, _)| title.clone()).collect() } else { Vec::new() };
+    (!lines.is_empty()).then_some(CardView { heads, lines })
 }
 
 /// The base's run with each other run that is looked into too and is the other side of it.
@@ -261,20 +301,15 @@ pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
     missing
 }
 
-pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
+pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
+    let table = input.table;
     let rows: Vec<&Row> = table.rows.iter().filter(|row| table.is_asked_for(row)).collect();
     let runs = text::other_runs(table);
     let mut groups = Vec::new();
     let mut columns: Vec<(usize, bool)> = Vec::new();
-    let mut group = |kind: Phrase, title: &str, placed: &text::Placed| {
-        groups.push(GroupView { kind, title: title.into(), span: placed.len() });
-        columns.extend(placed.iter().enumerate().map(|(place, (index, _))| (*index, place == 0)));
-    };
     if !runs.is_empty() {
-        group(TEXTS.other_runs.clone(), "", &runs);
-    }
-    for (reference, placed) in text::references(table, &rows) {
-        group(TEXTS.published.clone(), reference, &placed);
+        groups.push(GroupView { kind: TEXTS.other_runs.clone(), span: runs.len() });
+        columns.extend(runs.iter().enumerate().map(|(place, (index, _))| (*index, place == 0)));
     }
     let heads = columns.iter().map(|(index, first_of_group)| {
         let column = &table.columns[*index];
@@ -283,10 +318,9 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
                 format!("{id}: {}", text::grade(column).english())
             }
             ColumnOrigin::Run { id, .. } => id.clone(),
-            ColumnOrigin::Published { description, source, .. } => format!("{description}. {source}"),
+            ColumnOrigin::Published { .. } => String::new(),
         };
-        // What is published stands under a heading that says so.
-        let grade = column.grade.filter(|_| column.is_run()).map(text::grade_in_a_word);
+        let grade = column.grade.map(text::grade_in_a_word);
         HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
     });
     let view = |row: &Row| {
@@ -299,9 +333,13 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             ),
             _ => Default::default(),
         };
+        // Rows that are shown only if the reader asks do without.
+        let strip = Strip::of(input, row).filter(|_| row.main);
+        let strip =
+            |index: usize| strip.as_ref().map(|strip| strip.drawn(input, &table.columns[index])).unwrap_or_default();
         let cells = columns.iter().map(|(index, first_of_group)| {
             let view = cell(row, row.cells.get(*index).unwrap_or(&Cell::Absent), &table.columns[*index].origin);
-            CellView { first_of_group: *first_of_group, ..view }
+            CellView { first_of_group: *first_of_group, strip: strip(*index), ..view }
         });
         RowView {
             anchor: names.iter().position(|name| *name == row.scenario).unwrap_or(0),
@@ -310,7 +348,7 @@ pub(super) fn table(table: &Table, names: &[&str]) -> TableView {
             unit: row.unit.symbol(),
             main: row.main,
             base: match (row.cells.first(), table.columns.first()) {
-                (Some(base), Some(column)) => cell(row, base, &column.origin),
+                (Some(base), Some(column)) => CellView { strip: strip(0), ..cell(row, base, &column.origin) },
                 _ => CellView::default(),
             },
             spread,

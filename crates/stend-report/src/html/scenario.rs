@@ -535,7 +535,7 @@ fn reason(outcome: &Outcome) -> Option<Phrase> {
 }
 
 /// A repeat in a drawing: its number and value, and what became of it unless it is valid.
-fn tooltip(repeat: &Repeat, value: &str) -> Phrase {
+pub(super) fn tooltip(repeat: &Repeat, value: &str) -> Phrase {
     let reason = reason(&repeat.outcome);
     let outcome = reason.as_ref().map(|_| outcome(&repeat.outcome));
     let parts = [Some(label(repeat).into()), Some(figure(value)), outcome, reason].into_iter().flatten();
@@ -548,7 +548,7 @@ fn label(repeat: &Repeat) -> String {
     format!("{mark}{}", repeat.number + 1)
 }
 
-fn class(repeat: &Repeat) -> &'static str {
+pub(super) fn class(repeat: &Repeat) -> &'static str {
     match (&repeat.outcome, repeat.phase) {
         (Outcome::Valid, Phase::Measured) => "valid",
         (Outcome::Valid, Phase::Warmup) => "warmup",

@@ -243,8 +243,8 @@ fn it_has_its_parts() {
         "<span class=\"limit\"><span lang=\"en\">≤ 1.0\u{a0}%</span><span lang=\"ru\">≤ 1,0\u{a0}%</span></span>",
         "data-verdict=\"worse\"",
         "class=\"verdict better\"><span class=\"unseen\"><span lang=\"en\">better</span><span lang=\"ru\">лучше</span> </span><span lang=\"en\">▲ +8.1\u{a0}%</span><span lang=\"ru\">▲ +8,1\u{a0}%</span>",
-        "<span class=\"factor\"><span lang=\"en\">× 10.7</span><span lang=\"ru\">× 10,7</span></span>",
-        "title=\"On the way to the summit, RusCrypto, 2021-06-17\"",
+        "<td class=\"quiet\"><span lang=\"en\">× 10.7</span><span lang=\"ru\">× 10,7</span></td>",
+        ": On the way to the summit, RusCrypto, 2021-06-17</h3>",
         "A t-test rejects that the difference is δ or less",
         "apt-get install -y fio",
         "stend-probe cipher --size 64KiB --label &#39;it&#39;\\&#39;&#39;s&#39;",
@@ -267,7 +267,7 @@ fn it_has_its_parts() {
     }
     let readable = example::without_points(&html);
     assert!(!readable.contains("NaN") && !readable.contains("inf\""));
-    let published = html.matches("class=\"factor\"").count();
+    let published = html.matches("class=\"whose\"").count();
     assert!(published > 20 && !html.contains("лучше</span> </span><span lang=\"en\">× "));
 }
 

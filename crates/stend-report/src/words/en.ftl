@@ -518,6 +518,16 @@ text-charts-by-script = The other drawings of these samples are made by the page
 text-nothing-differs = Nothing differs: every figure is the same within its floor δ.
 text-some-unresolved = No difference is certain: no figure is better or worse, but not all are shown to be the same.
 text-all-unresolved = All figures are unresolved: none is shown to be better, worse or the same.
+text-when-made = When each repeat was made
+text-when-made-caption = A dot is a repeat: across, the time since the run began; up and down, how far it is from its scenario’s median. Hollow dots do not count. What is beyond the scale is at its edge.
+text-processor = Processor
+text-memory = Memory, disks
+text-kernel = Kernel
+text-compiler = Compiler
+text-system-and-ids = System
+text-forest-caption = The change of each scenario with its 95 % interval; to the right is better. Shaded: differences that do not matter. Hollow: one measured after the other.
+text-change = Change
+text-largest-first = Largest first
 text-differing-first = What differs first
 text-weighing = Per watt and per price
 text-timeline = On one axis of time
@@ -822,6 +832,7 @@ drawings-by = Written by `{ $command }`.
 drawings-beside = Not requested: { $kinds }; `--drawings { $option }` makes those that have data.
 drawings-none = No { $kind }: { $why }.
 drawings-nothing = There is nothing to draw.
+none-forest = no run was compared with another
 none-published = there are no published figures of these scenarios
 none-sweeps = no family of scenarios has two axes of numbers, or a throughput with its latency
 none-repeats = no repeat has a figure
@@ -918,24 +929,22 @@ standing-same = { $runs ->
     [1] { $run } and { $base } are the same on
    *[other] Each of { $run } is the same as { $base } on
 } { on-all }
-standing-undiffering = { $same ->
-    [0] No difference of { $runs ->
-        [1] { $run } from { $base }
-       *[other] any of { $run } from { $base }
-    } is certain: { $unresolved }
-   *[other] Of { $all } scenarios none shows { $runs ->
-        [1] { $run } and { $base } to differ: the same on
-       *[other] { $run } to differ from { $base }: each is the same on
-    } { $same }; { $unresolved }
-}
+standing-undiffering = { $runs ->
+    [1] { $run } against { $base }
+   *[other] Each of { $run } against { $base }
+}: { $same ->
+    [0] no difference is certain
+   *[other] the same on { $same } of { $all } scenarios
+}; { $unresolved }
 standing-on-all = { $run } is { $way } than { $base } on { on-all }
 standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios
 standing-second = { $way } on { $count }
 same-on = the same on { $count }
-unresolved-on = { $count ->
-    [one] { $count } is unresolved
-   *[other] { $count } are unresolved
-}{ WITH(", where a difference of ", $visible, " would have been seen") }
+unresolved-on = { $count } unresolved{ WITH(" (a difference of ", $visible, " would have been seen)") }
+settle-all = { $count ->
+    [one] about { $numbers } { $counted } would settle it ({ $option } { $numbers })
+   *[other] about { $numbers } { $counted } would settle them ({ $option } { $numbers })
+}
 on-average = on average { $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] the one scenario
@@ -992,21 +1001,14 @@ not-comparable = { $run } can be compared with runs of the same kind, and with n
     [memory] the disks of its target were files in memory
    *[files] the disks of its target were files
 }.
-beside-machine = { $times } times { $way ->
-    [worse] worse than
-   *[better] as good as
-} { $machine } on “{ $scenario }”
-beside-one = { $run } is { $low }, the only published figure that it can be held against. The difference cannot be tested, for a single number was published.
-beside-published = { $run } does better than { $above ->
-    [0] none
-   *[other] { $above }
-} of { $all ->
-    [one] { $all } published figure
-   *[other] { $all } published figures
-} of { $machines ->
-    [one] { $machines } other machine
-   *[other] { $machines } other machines
-}: it is { $low } at worst, and at best { $high }. These differences cannot be tested, for single numbers were published.
+beside-published = { $publication }: { $factors }{"\u00A0"}× { $machine }{ $machines ->
+    [one] {""}
+   *[other] , the best of its { $machines } machines
+}{ $scenarios ->
+    [one] {""}
+   *[other] {" "}({ $scenarios } scenarios)
+}.
+published-in-words = { $machine }, { $scenario }: “{ $words }”
 alone = There is nothing to hold { $run } against yet; its own repeats differ by { $middle } on a typical scenario, and by { $most } at most (“{ $scenario }”).
 
 # What faults did.

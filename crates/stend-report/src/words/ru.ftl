@@ -486,6 +486,16 @@ text-charts-by-script = Остальные графики этих отсчёт�
 text-nothing-differs = Ничего не отличается: все результаты одинаковы в пределах своего порога δ.
 text-some-unresolved = Надёжных отличий нет: ни один результат не лучше и не хуже, но и одинаковость показана не для всех.
 text-all-unresolved = Не решено ничего: ни для одного результата не показано, что он лучше, хуже или одинаков.
+text-when-made = Когда сделан каждый повтор
+text-when-made-caption = Точка — повтор: по горизонтали время от начала прогона, по вертикали отклонение от медианы его сценария. Пустые точки не считаются. Что за пределами шкалы, стоит на её краю.
+text-processor = Процессор
+text-memory = Память, диски
+text-kernel = Ядро
+text-compiler = Компилятор
+text-system-and-ids = Система
+text-forest-caption = Изменение в каждом сценарии с интервалом 95 %; правее — лучше. Закрашено: неважные отличия. Пустая точка: измерено одно после другого.
+text-change = Изменение
+text-largest-first = Сначала наибольшие
 text-differing-first = Сначала отличия
 text-weighing = На ватт и на цену
 text-timeline = На одной оси времени
@@ -802,6 +812,7 @@ drawings-by = Составлено командой `{ $command }`.
 drawings-beside = Не запрошены: { $kinds }; `--drawings { $option }` сделает те, для которых есть данные.
 drawings-none = Нет { $kind }: { $why }.
 drawings-nothing = Рисовать нечего.
+none-forest = прогон не сравнивался с другим
 none-published = об этих сценариях ничего не опубликовано
 none-sweeps = ни у одного семейства сценариев нет двух числовых осей или пропускной способности с задержкой
 none-repeats = ни у одного повтора нет результата
@@ -899,16 +910,16 @@ standing-same = { $runs ->
     [1] { $run } и { $base } одинаковы
    *[other] Прогоны { $run } не отличаются от { $base }: одинаково
 } { on-all }
-standing-undiffering = { $same ->
-    [0] Отличия { $runs ->
-        [1] { $run } от { $base } не доказаны
-       *[other] прогонов { $run } от { $base } не доказаны
-    }; { $unresolved }
-   *[other] { $runs ->
-        [1] Отличий { $run } от { $base } не видно ни в одном сценарии из { $all }: одинаково
-       *[other] Отличий прогонов { $run } от { $base } не видно ни в одном сценарии из { $all }: у каждого одинаково
-    } в { $same }; { $unresolved }
-}
+standing-undiffering = { $runs ->
+    [1] { $run } в сравнении с { $base }
+   *[other] Каждый из { $run } в сравнении с { $base }
+}: { $same ->
+    [0] надёжных отличий нет
+   *[other] одинаково в { $same } из { $all } { $all ->
+        [one] сценария
+       *[other] сценариев
+    }
+}; { $unresolved }
 standing-on-all = { $run } { $way }, чем { $base }, { on-all }
 standing-first = { $run } { $way }, чем { $base }, в { $count } { $count ->
     [one] сценарии
@@ -917,6 +928,20 @@ standing-first = { $run } { $way }, чем { $base }, в { $count } { $count ->
 standing-second = { $way } в { $count }
 same-on = одинаково в { $count }
 unresolved-on = не решено: { $count }{ WITH(" (разница в ", $visible, " была бы видна)") }
+settle-all = чтобы решить, хватит примерно { $numbers } { $counted ->
+    [pairs] { $numbers ->
+        [one] пары
+       *[other] пар
+    }
+    [sessions] { $numbers ->
+        [one] сессии
+       *[other] сессий
+    }
+   *[repeats] { $numbers ->
+        [one] повтора
+       *[other] повторов
+    }
+} ({ $option } { $numbers })
 on-average = в среднем { $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] в единственном сценарии
@@ -979,26 +1004,15 @@ not-comparable = { $run } можно сравнивать с такими же �
     [memory] диски его цели — файлы в памяти
    *[files] диски его цели — файлы
 }.
-beside-machine = в { $times } { $times ->
-    [one] раз
-    [few] раза
-    [many] раз
-   *[other] раза
-} { $way ->
-    [worse] хуже
-   *[better] лучше
-} { $machine } («{ $scenario }»)
-beside-one = { $run } { $low }; других опубликованных результатов для сравнения нет. Проверить отличие нельзя: опубликовано одно число.
-beside-published = { $run } { $above ->
-    [0] не превосходит ни одного
-   *[other] превосходит { $above }
-} из { $all } { $all ->
-    [one] опубликованного результата
-   *[other] опубликованных результатов
-} { $machines } { $machines ->
-    [one] другой машины
-   *[other] других машин
-}: она { $low } в худшем случае и { $high } в лучшем. Проверить эти отличия нельзя: опубликованы отдельные числа.
+beside-published = { $publication }: { $factors }{"\u00A0"}× { $machine }{ $machines ->
+    [one] {""}
+   *[other] , лучшая из { $machines } машин
+}{ $scenarios ->
+    [one] {""}
+    [few] {" "}({ $scenarios } сценария)
+   *[other] {" "}({ $scenarios } сценариев)
+}.
+published-in-words = { $machine }, { $scenario }: «{ $words }»
 alone = Сравнить { $run } пока не с чем; её собственные повторы различаются на { $middle } в типичном сценарии и самое большее на { $most } («{ $scenario }»).
 
 # Что сделали отказы.
