@@ -32,7 +32,7 @@ pub struct Standing {
     pub needed: Option<usize>,
     /// What gave each of the numbers that were tested.
     pub counted: Counted,
-    /// The mean over two scenarios or more.
+    /// The mean over all scenarios, or the change of a single one.
     pub mean: Option<Mean>,
 }
 
@@ -133,9 +133,6 @@ fn mean(judged: &[(&Row, &AgainstBase)], mut missing: Vec<String>) -> Option<Mea
     }
     let judged = if is_enough { enough } else { few };
     let ratios: Vec<f64> = judged.iter().filter_map(|(_, against)| Some(against.factor?.ln())).collect();
-    if ratios.len() < 2 {
-        return None;
-    }
     let numbers: Vec<(&Numbers, Direction)> =
         judged.iter().filter_map(|(row, against)| Some((against.numbers.as_ref()?, direction(row.better)))).collect();
     let effect = Effect::of_all(&numbers).filter(|_| is_enough);

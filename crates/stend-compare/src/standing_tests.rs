@@ -36,11 +36,13 @@ fn ratios_are_turned_before_they_are_averaged() {
 }
 
 #[test]
-fn what_one_of_the_runs_lacks_is_named_and_one_scenario_has_no_mean() {
+fn what_one_of_the_runs_lacks_is_named_and_one_scenario_is_its_own_mean() {
     let (base, mut other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 1.0));
     other.run.suite.scenarios[1].name = "gamma".into();
     let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
-    assert_eq!((standing.judged(), standing.mean.as_ref()), (1, None));
+    let mean = standing.mean.as_ref().unwrap();
+    assert_eq!((standing.judged(), mean.scenarios), (1, 1));
+    assert!((mean.factor - 2.0).abs() < 0.01);
     let mut third = other.run.suite.scenarios[0].clone();
     third.name = "delta".into();
     let mut base = base;

@@ -11,11 +11,13 @@ pub mod fixture;
 mod gzip;
 mod openssl;
 mod parameters;
+mod time;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use self::fio::suite as fio_files;
+pub use self::time::{Commands, CommandsError, suite_of as suite_of_commands};
 
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
@@ -29,6 +31,7 @@ use thiserror::Error;
 pub use self::fio::FioError;
 use self::openssl::OpenSslError;
 use self::parameters::ParameterError;
+pub use self::parameters::{how_it_ended, last_words};
 use stend_stand::host::Command;
 use stend_stand::machine::ToolQuery;
 
@@ -110,9 +113,9 @@ pub enum AdapterError {
     /// openssl's.
     #[error(transparent)]
     OpenSsl(#[from] OpenSslError),
-    /// gzip's.
+    /// gzip's, or that of a command.
     #[error(transparent)]
-    Gzip(#[from] ParameterError),
+    Parameter(#[from] ParameterError),
     /// There is no adapter of this name.
     #[error("there is no adapter \"{0}\"")]
     Unknown(String),
@@ -236,6 +239,8 @@ pub struct Invocation {
     /// Directories outside the place that the tool makes, whose last name is `stend-` and the run's id. They are removed when the run
     /// ends, or by `stend clean`.
     pub leaves: Vec<String>,
+    /// What is to be done first, under a guard too: a program and its arguments; nothing if empty.
+    pub before: Vec<String>,
     /// The program and its arguments. It is started under `stend-probe guard`, in the place's `work` directory.
     pub words: Vec<String>,
     /// Variables to set.
@@ -298,7 +303,7 @@ pub struct Finished {
 }
 
 /// Every adapter.
-pub const ADAPTERS: [&dyn Adapter; 3] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip];
+pub const ADAPTERS: [&dyn Adapter; 4] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip, &time::Time];
 
 /// The adapter of this name.
 pub fn adapter(name: &str) -> Option<&'static dyn Adapter> {
@@ -339,7 +344,19 @@ pub fn tool_queries() -> Vec<ToolQuery> {
         program: tool.program.into(),
         version_arguments: tool.version_arguments.iter().map(|&word| word.into()).collect(),
     };
-    ADAPTERS.iter().map(|adapter| query(adapter.tool())).collect()
+    // Of a shell nothing is asked: none says its version in the same way.
+    let tools = ADAPTERS.iter().map(|adapter| adapter.tool()).filter(|tool| !tool.version_arguments.is_empty());
+    tools.map(query).collect()
+}
+
+/// A text of a suite in which no brace is a variable's.
+fn literal(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+/// A text as TOML has it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
 }
 
 #[cfg(test)]

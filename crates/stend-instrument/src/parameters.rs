@@ -9,7 +9,7 @@ use std::time::Duration;
 use stend_model::cause::Cause;
 use stend_model::plain;
 use stend_model::quantity::{QuantityError, parse_duration, parse_share, parse_size};
-use stend_model::wire::quote;
+use stend_model::wire::{Usage, quote};
 use thiserror::Error;
 
 use super::Finished;
@@ -17,6 +17,12 @@ use super::Finished;
 /// What is wrong with a parameter, and what would be right.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub enum ParameterError {
+    /// It must be there.
+    #[error("parameter \"{name}\" is missing")]
+    Missing {
+        /// The parameter.
+        name: &'static str,
+    },
     /// The tool does not know it.
     #[error("{tool} has no parameter \"{name}\"; there are: {}", .known.join(", "))]
     Unknown {
@@ -146,8 +152,15 @@ fn no_quantity(name: &str) -> impl Fn(QuantityError) -> ParameterError {
 
 /// Fails unless the tool exited with status 0; `said` finds in its standard error what it said of that.
 pub(super) fn ended_well(tool: &str, finished: &Finished, said: impl Fn(&str) -> String) -> Result<(), Cause> {
-    let usage = &finished.usage;
-    let (tool, said) = (tool.to_owned(), || said(&finished.stderr));
+    how_it_ended(tool, &finished.usage, || said(&finished.stderr))
+}
+
+/// Why a command that used so much has failed, with what it said of that; nothing where it exited with status 0.
+///
+/// # Errors
+/// Why it has failed.
+pub fn how_it_ended(tool: &str, usage: &Usage, said: impl FnOnce() -> String) -> Result<(), Cause> {
+    let tool = tool.to_owned();
     Err(match (usage.timed_out, usage.signal, usage.exit) {
         (true, ..) => Cause::ToolTimedOut { tool, said: said() },
         (_, Some(signal), _) => Cause::ToolKilled { tool, signal, said: said() },
@@ -158,7 +171,7 @@ pub(super) fn ended_well(tool: &str, finished: &Finished, said: impl Fn(&str) ->
 }
 
 /// The last line that says something. Empty if there is none.
-pub(super) fn last_words(text: &str) -> String {
+pub fn last_words(text: &str) -> String {
     match plain::last_line(text) {
         "" => String::new(),
         line => quote(line),

@@ -10,7 +10,7 @@ use super::texts::TEXTS;
 use super::weighing;
 use super::wide::{self, Block, Group};
 use crate::words;
-use stend_compare::standing::standings;
+use stend_compare::standing::{Mean, standings};
 use stend_compare::table::{self, Lack, Measured, Note, Published};
 use stend_compare::weighing::Weighing;
 
@@ -196,7 +196,7 @@ impl<'a> Page<'a> {
             table.push(self.row(row, cells));
         }
         let found = standings(self.table).into_iter().find(|found| found.column == index);
-        if let Some((design, mean)) = found.and_then(|found| Some((found.design, found.mean?))) {
+        if let Some((design, mean)) = found.and_then(|found| Some((found.design, several(found.mean)?))) {
             self.seen.mean = true;
             let of_change = of_change(standing::mean_change(design, &mean), None, mean.interval);
             let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change).chain(drawn_line(None));
@@ -237,7 +237,7 @@ impl<'a> Page<'a> {
         let found = standings(self.table);
         let mean = |index: usize| {
             let found = found.iter().find(|found| found.column == index)?;
-            Some(standing::mean_change(found.design, found.mean.as_ref()?))
+            Some(standing::mean_change(found.design, &several(found.mean.clone())?))
         };
         let means = places.iter().map(|(index, _)| mean(*index));
         let means: Vec<Value> = means.map(Option::unwrap_or_default).collect();
@@ -455,6 +455,11 @@ impl<'a> Page<'a> {
         let shown = all.into_iter().filter(|(shown, _)| *shown);
         shown.map(|(_, line): (bool, &str)| Line { about: about(line), ..line.into() }).collect()
     }
+}
+
+/// The mean, where it is one of several scenarios.
+fn several(mean: Option<Mean>) -> Option<Mean> {
+    mean.filter(|mean| mean.scenarios > 1)
 }
 
 /// A published figure with what is said of it.

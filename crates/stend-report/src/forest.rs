@@ -66,7 +66,7 @@ impl Forest {
         let axis = Axis::of(&lines)?;
         let found = standings(table).into_iter().find(|found| found.column == column);
         lines.extend(found.and_then(|found| {
-            let mean = found.mean?;
+            let mean = found.mean.filter(|mean| mean.scenarios > 1)?;
             Some(ForestLine {
                 scenario: None,
                 label: standing::mean_label(&mean),

@@ -179,7 +179,8 @@ fn with_difference(names: &Names, standing: &Standing) -> Phrase {
     if let Some(mean) = &standing.mean {
         let [change, interval] = mean_figures(mean);
         let given = [("change", Given::Figure(&change)), ("interval", Given::Figure(&interval))];
-        parts.push(words::say("on-average", &given));
+        let count = ("count", Given::Count(mean.scenarios));
+        parts.push(words::say("on-average", &[count, given[0], given[1]]));
     }
     if standing.same > 0 {
         parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
@@ -209,7 +210,8 @@ pub(super) fn mean_figures(mean: &Mean) -> [String; 2] {
 /// The mean of each run as a sentence, with what is not in it; unless `all`, only where something is not.
 pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
     let mean = |standing: &Standing| {
-        let (mean, run) = (standing.mean.as_ref()?, called(&table.columns[standing.column].title));
+        let mean = standing.mean.as_ref().filter(|mean| mean.scenarios > 1)?;
+        let (mean, run) = (mean, called(&table.columns[standing.column].title));
         if !all && mean.missing.is_empty() {
             return None;
         }

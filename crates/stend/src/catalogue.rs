@@ -16,8 +16,8 @@ use stend_compare::weighing::MachineFiles;
 use stend_stand::bounded;
 use stend_stand::hosts::{Hosts, HostsError};
 
-use stend_instrument::check_parameters;
 use stend_instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
+use stend_instrument::{Commands, CommandsError, check_parameters};
 use stend_model::nearest;
 use stend_stand::host::{Command, Host, HostError};
 
@@ -63,6 +63,15 @@ pub(crate) enum CatalogueError {
     /// A suite cannot be used.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// Commands cannot be timed.
+    #[error(transparent)]
+    Command(#[from] CommandsError),
+    /// The suite that commands make cannot be used. Its own lines are nobody's.
+    #[error("the commands cannot be timed: {source}")]
+    Commands {
+        /// What is wrong.
+        source: Box<Mistake>,
+    },
     /// The suite that job files make cannot be used. Its own lines are nobody's.
     #[error("{files}: {source}")]
     JobFiles {
@@ -157,6 +166,19 @@ pub(crate) fn suite_of_job_files(
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
     Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
         SuiteError::InFile { mistake, .. } => CatalogueError::JobFiles { files: names, source: mistake },
+        error => error.into(),
+    })
+}
+
+/// A suite that times commands.
+///
+/// # Errors
+/// They cannot be timed as they are.
+pub(crate) fn suite_of_commands(commands: &Commands, changes: &Changes) -> Result<Suite, CatalogueError> {
+    let text = stend_instrument::suite_of_commands(commands)?;
+    Suite::parse_checked(&text, "the commands", Path::new("."), changes, &check_parameters).map_err(|error| match error
+    {
+        SuiteError::InFile { mistake, .. } => CatalogueError::Commands { source: mistake },
         error => error.into(),
     })
 }

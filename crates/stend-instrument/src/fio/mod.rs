@@ -374,6 +374,7 @@ fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, FioError
     let count = files.len().to_string();
     let words = ["sh", "-c", SCRIPT, "stend-fio", &in_work(REPORT_FILE), directory, &load.size().to_string(), &count];
     Ok(Invocation {
+        before: Vec::new(),
         files: BTreeMap::from([(in_work(JOB_FILE), Cow::Owned(text.into_bytes()))]),
         words: words.map(str::to_owned).into_iter().chain(files).chain(options).chain([in_work(JOB_FILE)]).collect(),
         environment,

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::file::{Does, LineError, MOST_PATHS, NoSuchLun, Section, TEXT, Wrong, line_of, luns, phases, sections};
 use super::set;
 use super::words::first_error;
+use crate::{literal, quoted};
 
 /// Why job files make no suite.
 #[derive(Debug, Error)]
@@ -391,14 +392,6 @@ fn metrics(moves_data: bool, mean: bool, percentiles: bool) -> String {
 }
 
 /// Braces that are meant as such, in texts of a suite.
-fn literal(text: &str) -> String {
-    text.replace('{', "{{").replace('}', "}}")
-}
-
-fn quoted(text: &str) -> String {
-    toml::Value::String(text.to_owned()).to_string()
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::Path;

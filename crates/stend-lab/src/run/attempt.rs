@@ -20,7 +20,7 @@ use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
 use crate::rig::{self, Injector};
 use crate::side::Setting;
-use stend_instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, mark_of};
+use stend_instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, how_it_ended, last_words, mark_of};
 use stend_model::latency;
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Happening, Host, HostError, Process};
@@ -76,7 +76,20 @@ pub(super) struct Attempt {
     pub(super) broken: Option<Cause>,
 }
 
+/// What is done before a repeat, in messages.
+const PREPARATION: &str = "--prepare";
+
 impl Attempt {
+    /// Why what was to be done before a repeat was not.
+    fn unprepared(&self) -> Option<Cause> {
+        let usage = match (&self.failure, &self.usage) {
+            (Some(cause), _) => return Some(cause.clone()),
+            (None, Some(usage)) => usage,
+            (None, None) => return Some(Cause::ToolEndUnknown { tool: PREPARATION.into(), said: String::new() }),
+        };
+        how_it_ended(PREPARATION, usage, || last_words(&self.error_output)).err()
+    }
+
     /// What an instrument that prints the wire left under a guard elsewhere. `in_time`: the guard ended by itself.
     pub(super) fn carried(
         scenario: &Scenario,
@@ -277,13 +290,23 @@ impl<'a> Attempts<'a> {
         version: String,
     ) -> anyhow::Result<Option<Attempt>> {
         let invocation = adapter.invocation(scenario, &self.place_of(scenario));
-        let Invocation { files, leaves, words, environment, results } = match invocation {
+        let Invocation { files, leaves, before, words, environment, results } = match invocation {
             Ok(invocation) => invocation,
             Err(cause) => return Ok(Some(Attempt { failure: Some(cause), ..Attempt::default() })),
         };
         if let Err(error) = self.put(&files, &leaves) {
             let failure = Some(Cause::FilesUnwritten { said: error.to_string() });
             return Ok(Some(Attempt { failure, ..Attempt::default() }));
+        }
+        if !before.is_empty() {
+            let mut prepared = Attempt::default();
+            let command = self.guarded(scenario, &before, Some(&self.place.work));
+            if !self.follow(&command, scenario, &mut prepared, |_| Ok(()))? {
+                return Ok(None);
+            }
+            if let Some(cause) = prepared.unprepared() {
+                return Ok(Some(Attempt { failure: Some(cause), command: before, ..prepared }));
+            }
         }
         let mut command = self.guarded(scenario, &words, Some(&self.place.work));
         command.environment.extend(environment);

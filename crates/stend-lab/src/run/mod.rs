@@ -73,8 +73,13 @@ impl Refusal {
     }
 }
 
-/// Whether a repeat failed in a way that the next one would too.
+/// Whether a repeat failed in a way that the next one would too, or does not count for what is so in every repeat: the suite does not fit what the
+/// instrument reports.
 pub fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
+    let is_of_suite = |cause: &Cause| matches!(cause, Cause::WorkUnverified | Cause::MetricMissing { .. });
+    if matches!(&repeat.outcome, Outcome::Invalid(causes) if causes.iter().any(is_of_suite)) {
+        return Some(Refusal::Misused);
+    }
     let usage = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?;
     if repeat.lasting {
         return Some(Refusal::NotHere);

@@ -329,6 +329,9 @@ pub fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, Ca
 
 /// The first line that a tool, called by this name or path, prints about its version; empty if it says nothing.
 pub fn version_of(host: &dyn Host, program: &str, tool: Tool) -> String {
+    if tool.version_arguments.is_empty() {
+        return String::new();
+    }
     let words = std::iter::once(program).chain(tool.version_arguments.iter().copied());
     let output = host.run(&Command::new(words)).unwrap_or_default();
     let text =

@@ -65,7 +65,7 @@ fn of_repeats(run: &Run, place: usize, of_it: &[&Repeat], session: u32) -> Progr
         }
         standing.valid += u32::from(repeat.counts());
         standing.failures_in_a_row = match repeat.outcome {
-            Outcome::Failed(_) if refused_for_good(&run.suite, repeat).is_some() => MOST_FAILURES_IN_A_ROW,
+            _ if refused_for_good(&run.suite, repeat).is_some() => MOST_FAILURES_IN_A_ROW,
             Outcome::Failed(_) => standing.failures_in_a_row + 1,
             _ => 0,
         };

@@ -35,10 +35,11 @@ pub(super) struct KnownAdapter {
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
-pub(super) const ADAPTERS: [KnownAdapter; 3] = [
+pub(super) const ADAPTERS: [KnownAdapter; 4] = [
     KnownAdapter { name: "fio", places: &["directory"], rates: true, loads_targets: true },
     KnownAdapter { name: "openssl", places: &[], rates: false, loads_targets: false },
     KnownAdapter { name: "gzip", places: &[], rates: false, loads_targets: false },
+    KnownAdapter { name: "time", places: &["directory"], rates: false, loads_targets: false },
 ];
 
 /// All scenarios together have at most so many repeats: each is a step of the plan.

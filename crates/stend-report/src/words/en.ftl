@@ -945,7 +945,10 @@ settle-all = { $count ->
     [one] about { $numbers } { $counted } would settle it ({ $option } { $numbers })
    *[other] about { $numbers } { $counted } would settle them ({ $option } { $numbers })
 }
-on-average = on average { $change }{ WITH(" (", $interval, ")") }
+on-average = { $count ->
+    [1] {""}
+   *[other] on average{" "}
+}{ $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] the one scenario
     [2] both scenarios

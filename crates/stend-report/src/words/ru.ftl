@@ -942,7 +942,10 @@ settle-all = чтобы решить, хватит примерно { $numbers }
        *[other] повторов
     }
 } ({ $option } { $numbers })
-on-average = в среднем { $change }{ WITH(" (", $interval, ")") }
+on-average = { $count ->
+    [1] {""}
+   *[other] в среднем{" "}
+}{ $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
     [1] в единственном сценарии
     [2] в обоих сценариях

@@ -48,7 +48,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state, remedy }
         }
     }];
-    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None));
+    // A shell is on every machine.
+    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None)).filter(|(tool, _)| tool.program != "sh");
     let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
     for (tool, purpose) in adapters.chain(profilers) {
         let state = prepare::state_of(&host, tool.program, tool);

@@ -5,6 +5,7 @@ mod dry;
 mod finish;
 mod measure;
 mod named;
+mod timing;
 pub(super) mod together;
 
 use std::collections::BTreeMap;
@@ -43,6 +44,7 @@ use stend_stand::host::{Host, Local, stand};
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_store::Store;
+use timing::Timing;
 use together::Job;
 
 #[derive(Debug, Args)]
@@ -55,15 +57,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     #[command(flatten)]
+    timing: Timing,
+    #[command(flatten)]
     changing: Changing,
     /// Replace invalid repeats only until all repeats together have taken this long: 5min [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
     time_budget: Option<Duration>,
     /// Measure two configurations alternately and compare them in pairs; `repeats` is then the number of pairs. A side is a list of settings
     /// separated by `;`, or empty for the unmodified machine: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=,
-    /// target.KEY=, tool.NAME=, cc=, cflags= (docs/guide/ab.md)
-    #[arg(long, num_args = 2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
-    ab: Vec<String>,
+    /// target.KEY=, tool.NAME=, cc=, cflags= (docs/guide/ab.md). Without sides, the two are two --command
+    #[arg(long, num_args = 0..=2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
+    ab: Option<Vec<String>>,
     /// Measure so many times, a run each time. With --on A,B each round measures both machines, and from five rounds on they are compared in turns,
     /// round by round
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["ab", "profile"])]
@@ -150,13 +154,24 @@ struct Wanted {
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let changes = arguments.changing.changes(arguments.time_budget);
     // Job files lie here, and so does the fio that judges them.
-    let suite = if arguments.fio.is_empty() {
+    let timed = arguments.timing.commands(arguments.ab.as_deref())?;
+    let suite = if let Some(commands) = &timed {
+        catalogue::suite_of_commands(commands, &changes)
+    } else if arguments.fio.is_empty() {
         catalogue::suite(arguments.suite().unwrap_or("quick"), &changes)
     } else {
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
     let suite = suite.map_err(Failure::usage)?;
-    let sides = side::parse(&arguments.ab).map_err(Failure::usage)?;
+    let sides = match (arguments.ab.as_deref(), &timed) {
+        (None, _) => Vec::new(),
+        (Some([]), Some(commands)) => timing::sides(commands)?,
+        (Some(sides), _) => {
+            let both = sides.len() == 2;
+            let sides = both.then(|| side::parse(sides).map_err(Failure::usage));
+            sides.unwrap_or_else(|| Err(Failure::usage("--ab takes two sides, or two --command")))?
+        }
+    };
     side::check_suite(&suite, &sides).map_err(Failure::usage)?;
     let targets = targets(arguments, &sides)?;
     if let (Some(name), Some(_)) = (&arguments.target_name, targets.first()) {

@@ -38,6 +38,7 @@ mod setup;
 mod suites_and_references;
 mod target_refusals;
 mod targets;
+mod timing;
 mod together;
 mod transports;
 mod watched;

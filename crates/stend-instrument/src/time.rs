@@ -1,0 +1,286 @@
+//! Any command, timed as a whole: `stend run -- make -j4`.
+//!
+//! | what | where it comes from |
+//! |---|---|
+//! | `wall_ns`, `cpu_ns` | what the guard saw of the command, from its start to its end, with all children that it waited for; the shell that starts it is in it, about a millisecond |
+//! | `work` | `runs`: 1 |
+//! | `observed` | `user_cpu_ns`, `system_cpu_ns`, `max_rss_bytes` (the largest of one process), `exit_status` |
+//!
+//! What the command prints is thrown away, and it reads nothing. It must exit with status 0, unless any status will do. What it did is not
+//! looked at, so nothing is verified.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+use stend_model::cause::Cause;
+use stend_model::suite::Scenario;
+use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION};
+use thiserror::Error;
+
+use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
+use super::{Adapter, AdapterError, Finished, Invocation, Place, Tool, literal, quoted};
+
+/// Any command, as an instrument.
+pub(super) struct Time;
+
+/// What is to be timed.
+struct Job<'a> {
+    /// A line for the shell.
+    command: &'a str,
+    /// Another one, to be done before each time.
+    prepare: Option<&'a str>,
+    /// Where both are done; the repeat's own directory if nothing is said.
+    directory: Option<&'a str>,
+    /// Whether any exit status will do.
+    any_exit: bool,
+}
+
+impl<'a> Job<'a> {
+    fn of(scenario: &'a Scenario) -> Result<Self, ParameterError> {
+        let known = ["command", "prepare", "directory", "exit"];
+        let parameters = Parameters::of(&scenario.parameters, "time", &known)?;
+        let given = |name| parameters.given(name).filter(|text| !text.trim().is_empty());
+        let command = given("command").ok_or(ParameterError::Missing { name: "command" })?;
+        let any_exit = parameters.choice("exit", "0", &["0", "any"])? == "any";
+        Ok(Self { command, prepare: given("prepare"), directory: given("directory"), any_exit })
+    }
+
+    /// The shell gets the line as it was typed.
+    fn words(&self, line: &str) -> Vec<String> {
+        let script = r#"cd -- "$1" && exec sh -c "$2" </dev/null >/dev/null"#;
+        ["sh", "-c", script, "stend-time", self.directory.unwrap_or("."), line].map(str::to_owned).into()
+    }
+}
+
+impl Adapter for Time {
+    fn name(&self) -> &'static str {
+        "time"
+    }
+
+    fn tool(&self) -> Tool {
+        Tool { program: "sh", package: "dash", version_arguments: &[], least: None }
+    }
+
+    fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
+        Job::of(scenario)?;
+        Ok(())
+    }
+
+    fn invocation(&self, scenario: &Scenario, _: &Place) -> Result<Invocation, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
+        Ok(Invocation {
+            words: job.words(job.command),
+            before: job.prepare.map(|line| job.words(line)).unwrap_or_default(),
+            ..Invocation::default()
+        })
+    }
+
+    fn translate(&self, scenario: &Scenario, finished: &Finished) -> Result<Vec<Event>, Cause> {
+        let job = Job::of(scenario).map_err(not_taken)?;
+        let usage = &finished.usage;
+        if !(job.any_exit && usage.exit.is_some()) {
+            ended_well(job.command, finished, last_words)?;
+        }
+        let parameters = [("command", Some(job.command)), ("prepare", job.prepare), ("directory", job.directory)];
+        let parameters = parameters.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))));
+        let begin = Begin {
+            wire: WIRE_VERSION,
+            instrument: "time".into(),
+            version: None,
+            t_ns: Some(finished.started_ns),
+            build: BTreeMap::new(),
+            parameters: parameters.collect(),
+            missing: BTreeMap::new(),
+            unknown: Map::new(),
+        };
+        let observed = [
+            ("user_cpu_ns", usage.user_ns as f64),
+            ("system_cpu_ns", usage.system_ns as f64),
+            ("max_rss_bytes", usage.max_rss_bytes as f64),
+            ("exit_status", f64::from(usage.exit.unwrap_or(0))),
+        ];
+        let report = Report {
+            n: 0,
+            t_ns: Some(finished.started_ns),
+            wall_ns: usage.wall_ns,
+            cpu_ns: Some(usage.cpu_ns()),
+            work: BTreeMap::from([("runs".into(), 1.0)]),
+            observed: observed.map(|(name, value)| (name.to_owned(), value)).into(),
+            latencies: BTreeMap::new(),
+            check: Check::None,
+            evidence: None,
+            unknown: Map::new(),
+        };
+        Ok(vec![Event::Begin(begin), Event::Repeat(report), Event::End(End { repeats: 1 })])
+    }
+
+    /// A command that is not there will not be there the next time, nor a directory.
+    fn lasts(&self, _: &Cause, finished: &Finished) -> bool {
+        matches!(finished.usage.exit, Some(126 | 127))
+    }
+}
+
+/// Commands to be timed.
+#[derive(Debug, Clone, Default)]
+pub struct Commands {
+    /// Each with what it is called.
+    pub lines: Vec<(String, String)>,
+    /// What is done before each time.
+    pub prepare: Option<String>,
+    /// Where.
+    pub directory: Option<String>,
+    /// Names that stand in braces in the commands, with their values.
+    pub parameters: Vec<(String, Vec<String>)>,
+    /// Whether any exit status will do.
+    pub any_exit: bool,
+    /// Whether all of them are the two sides of one scenario.
+    pub as_sides: bool,
+}
+
+/// What is wrong with commands.
+#[derive(Debug, Error)]
+pub enum CommandsError {
+    /// Nothing has the name of a parameter.
+    #[error("--parameter {0}=…: no command has {{{0}}}")]
+    Unused(String),
+    /// Only some have it.
+    #[error("--parameter {name}=…: the command `{command}` has no {{{name}}}; all must have it")]
+    NotInAll {
+        /// The parameter.
+        name: String,
+        /// The command.
+        command: String,
+    },
+    /// A command is given twice.
+    #[error("the command `{0}` is given twice")]
+    Twice(String),
+    /// A command says nothing.
+    #[error("a command is empty")]
+    Empty,
+}
+
+/// The suite that times them, as text.
+///
+/// # Errors
+/// What is wrong with them, and what would be right.
+pub fn suite_of(commands: &Commands) -> Result<String, CommandsError> {
+    for (place, (name, line)) in commands.lines.iter().enumerate() {
+        if line.trim().is_empty() {
+            return Err(CommandsError::Empty);
+        }
+        if commands.lines[..place].iter().any(|(_, other)| other == line) {
+            return Err(CommandsError::Twice(name.clone()));
+        }
+    }
+    for (name, _) in &commands.parameters {
+        let has = |line: &str| line.contains(&format!("{{{name}}}"));
+        if !commands.lines.iter().any(|(_, line)| has(line)) {
+            return Err(CommandsError::Unused(name.clone()));
+        }
+        if let Some((_, line)) = commands.lines.iter().find(|(_, line)| !has(line)) {
+            return Err(CommandsError::NotInAll { name: name.clone(), command: line.clone() });
+        }
+    }
+    // All braces are the command's own, but for those of parameters.
+    let text = |line: &str| {
+        let names = commands.parameters.iter();
+        let filled = names
+            .fold(literal(line), |text, (name, _)| text.replace(&format!("{{{{{name}}}}}"), &format!("{{{name}}}")));
+        quoted(&filled)
+    };
+    let mut suite = format!(
+        "name = \"commands\"\ntitle = {}\nrepeats = 10\nwarmup = 1\ntimeout = \"7d\"\n",
+        quoted(&commands.lines.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" · "))
+    );
+    let lines = if commands.as_sides { &commands.lines[..1] } else { &commands.lines };
+    for (name, line) in lines {
+        let name = if commands.as_sides { "command" } else { name };
+        let axes = if commands.as_sides {
+            commands.parameters.iter().map(|(name, _)| format!(", {name} {{{name}}}")).collect()
+        } else {
+            String::new()
+        };
+        let name = if commands.as_sides { quoted(&format!("{name}{axes}")) } else { text(name) };
+        let mut parameters = vec![format!("command = {}", text(line))];
+        parameters.extend(commands.prepare.iter().map(|line| format!("prepare = {}", text(line))));
+        parameters.extend(commands.directory.iter().map(|path| format!("directory = {}", quoted(&literal(path)))));
+        parameters.extend(commands.any_exit.then(|| "exit = \"any\"".to_owned()));
+        let _ = write!(
+            suite,
+            "[[scenario]]\nname = {name}\ninstrument = \"time\"\nverification = \"none\"\nparameters = {{ {} }}\nmetrics = [{METRICS}]\n",
+            parameters.join(", ")
+        );
+        let axis = |(name, values): &(String, Vec<String>)| {
+            let values: Vec<_> = values.iter().map(|value| quoted(value)).collect();
+            format!("{} = [{}]", quoted(name), values.join(", "))
+        };
+        let matrix: Vec<_> = commands.parameters.iter().map(axis).collect();
+        if !matrix.is_empty() {
+            let _ = writeln!(suite, "matrix = {{ {} }}", matrix.join(", "));
+        }
+    }
+    Ok(suite)
+}
+
+const METRICS: &str = r#"
+    { name = "time", value = "wall", unit = "s", better = "lower" },
+    { name = "CPU time", value = "cpu", unit = "CPU-s", better = "lower" },
+    { name = "memory", value = "max_rss_bytes", unit = "B", better = "lower" },
+"#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use stend_model::suite::{Changes, Suite};
+
+    fn commands(lines: &[&str]) -> Commands {
+        Commands {
+            lines: lines.iter().map(|line| ((*line).to_owned(), (*line).to_owned())).collect(),
+            ..Commands::default()
+        }
+    }
+
+    fn suite(commands: &Commands) -> Suite {
+        let text = suite_of(commands).unwrap();
+        Suite::parse_checked(&text, "commands", Path::new("/"), &Changes::default(), &crate::check_parameters)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"))
+    }
+
+    #[test]
+    fn a_command_is_kept_as_it_was_typed() {
+        for line in [
+            "make -j4",
+            "awk '{ print $1 }' <x | sort",
+            "echo \"{a}\" \\ \u{1b}",
+            "if true; then echo 'it''s'; fi # {{x}}",
+        ] {
+            let suite = suite(&commands(&[line]));
+            let [scenario] = &suite.scenarios[..] else { panic!("one: {line}") };
+            assert_eq!((scenario.name.as_str(), scenario.parameters["command"].as_str()), (line, line));
+        }
+    }
+
+    #[test]
+    fn names_in_braces_take_each_value() {
+        let wanted = Commands {
+            parameters: vec![("jobs".into(), vec!["1".into(), "2".into()]), ("x".into(), vec!["{a}".into()])],
+            prepare: Some("make clean JOBS={jobs}".into()),
+            ..commands(&["make -j{jobs} X={x} Y={y}"])
+        };
+        let suite = suite(&wanted);
+        let of =
+            |name: &str| -> Vec<&str> { suite.scenarios.iter().map(|one| one.parameters[name].as_str()).collect() };
+        assert_eq!(of("command"), ["make -j1 X={a} Y={y}", "make -j2 X={a} Y={y}"]);
+        assert_eq!(of("prepare"), ["make clean JOBS=1", "make clean JOBS=2"]);
+        let error = |commands: Commands| suite_of(&commands).unwrap_err().to_string();
+        assert!(
+            error(Commands { parameters: vec![("n".into(), vec!["1".into()])], ..commands(&["true"]) })
+                .contains("no command has {n}")
+        );
+        assert!(
+            error(commands(&["true", "true"])).contains("given twice") && error(commands(&[" "])).contains("empty")
+        );
+    }
+}
