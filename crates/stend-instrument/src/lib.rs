@@ -350,12 +350,12 @@ pub fn tool_queries() -> Vec<ToolQuery> {
 }
 
 /// A text of a suite in which no brace is a variable's.
-fn literal(text: &str) -> String {
+pub fn literal(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
 /// A text as TOML has it.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 

@@ -14,6 +14,7 @@ mod files;
 pub mod fitness;
 pub mod gates;
 pub mod leaves;
+pub mod others;
 pub mod prepare;
 mod profile;
 mod progress;

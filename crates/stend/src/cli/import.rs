@@ -1,11 +1,12 @@
 //! `stend import`: runs that were exported, here or elsewhere, and results of machines that no lab reaches.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use jiff::Timestamp;
 use stend_model::run::{RunState, Series};
 
 use super::failure::{Exit, Failure};
@@ -14,6 +15,7 @@ use super::{Global, output};
 use stend_lab::run::carried;
 use stend_lab::run::carried::CarriedError;
 use stend_lab::run::carried::Damage;
+use stend_lab::run::others::{self, Others};
 use stend_model::quantity::english_plural;
 use stend_model::record::Record;
 use stend_report::words;
@@ -23,10 +25,10 @@ use stend_store::{Carried, Store, read_export};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Files written by `stend export` or `stend-probe run`
+    /// Files written by `stend export`, `stend-probe run`, `hyperfine --export-json` or `go test -bench`
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Name of the machine for results of `stend-probe run`: a new name, or one of `stend hosts`; also renames it in a run imported earlier [default:
+    /// Name of the machine for results that were not exported: a new name, or one of `stend hosts`; also renames it in a run imported earlier [default:
     /// its own host name]
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
@@ -113,6 +115,9 @@ fn read_file(path: &Path, host: Option<&str>) -> Result<(Record, Vec<(u32, Serie
     let file = File::open(path).with_context(|| format!("{name} cannot be read")).map_err(unreadable)?;
     let mut file = BufReader::new(file);
     let beginning = file.fill_buf().with_context(|| format!("{name} cannot be read")).map_err(unreadable)?;
+    if let Some(kind) = others::Kind::of(&String::from_utf8_lossy(&beginning[..beginning.len().min(4096)])) {
+        return read_others(kind, &mut file, path, host);
+    }
     if beginning.starts_with(&GZIP) {
         if host.is_some() {
             let message = format!("{name} is a run that stend exported: it has its machine's name; leave out --host");
@@ -125,6 +130,32 @@ fn read_file(path: &Path, host: Option<&str>) -> Result<(Record, Vec<(u32, Serie
         talk!("{name}: its last line was cut off, and is left out");
     }
     Ok((carried.record, carried.series))
+}
+
+/// What another program measured. It is called as its file is, where that is free.
+fn read_others(
+    kind: others::Kind,
+    file: &mut impl Read,
+    path: &Path,
+    host: Option<&str>,
+) -> Result<(Record, Vec<(u32, Series)>), Failure> {
+    let name = path.display().to_string();
+    let mut text = String::new();
+    let read = file.take(others::MOST_BYTES + 1).read_to_string(&mut text);
+    read.with_context(|| format!("{name} cannot be read")).map_err(|error| Failure::usage(format!("{error:#}")))?;
+    if text.len() as u64 > others::MOST_BYTES {
+        return Err(Failure::usage(format!("{name} is larger than {} MiB", others::MOST_BYTES >> 20)));
+    }
+    let made_at = std::fs::metadata(path).and_then(|about| about.modified()).ok();
+    let made_at = made_at.and_then(|at| Timestamp::try_from(at).ok()).unwrap_or_else(Timestamp::now);
+    let machine = host.unwrap_or("elsewhere");
+    let Others { mut record, left_out } = others::read(kind, &text, &name, machine, made_at).map_err(Failure::usage)?;
+    if !left_out.is_empty() {
+        let units: Vec<_> = left_out.into_iter().collect();
+        talk!("{name}: left out: {}", units.join(", "));
+    }
+    record.run.label = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    Ok((record, Vec::new()))
 }
 
 /// Why a result is not taken, with the facts behind it in words.

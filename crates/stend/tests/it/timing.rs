@@ -110,3 +110,34 @@ fn what_does_not_go_together_is_refused() {
     }
     assert!(stand.json(&["list"])["runs"].as_array().unwrap().is_empty());
 }
+
+#[test]
+fn what_other_programs_measured_can_be_compared() {
+    let stand = Stand::new();
+    let write = |name: &str, text: String| {
+        let path = stand.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let times =
+        |seconds: f64| (0..8).map(|n| format!("{}", seconds + f64::from(n) / 1000.0)).collect::<Vec<_>>().join(", ");
+    let hyperfine = |seconds| format!("{{\"results\": [{{\"command\": \"make\", \"times\": [{}]}}]}}", times(seconds));
+    let [before, after] = [write("before.json", hyperfine(1.0)), write("after.json", hyperfine(0.8))];
+    stand.fine(&["import", &before, &after, "--host", "desk"]);
+    assert!(stand.fine(&["import", &before, "--host", "desk"]).err.contains("is here already"));
+    let compared = stand.fine(&["compare", "before", "after"]);
+    assert!(compared.out.contains("after against before") && compared.out.contains("△ +2"), "{}", compared.out);
+    assert_eq!(stand.json(&["show", "before"])["run"]["run"]["machine"]["name"], "desk");
+    // Nothing that such a file names is run.
+    stand.refused(&["resume", "before"], &["finished"]);
+    let go = |nanoseconds: u32| {
+        (0..6).map(|n| format!("BenchmarkSort-8 100 {} ns/op\n", nanoseconds + n)).collect::<String>()
+    };
+    stand.fine(&["import", &write("old.txt", go(1000)), &write("new.txt", go(1500))]);
+    let compared = stand.fine(&["compare", "old", "new"]);
+    assert!(compared.out.contains("Sort") && compared.out.contains("▽ −3"), "{}", compared.out);
+    stand.refused(
+        &["import", &write("bad.json", "{\"results\": [{\"command\": \"x\"}]}".into())],
+        &["bad.json", "no single measurements"],
+    );
+}
