@@ -1,6 +1,6 @@
 //! A comparison as a forest plot: a line a scenario with its change, the 95 % interval of that, and δ, all on one axis of equal ratios.
 
-use super::phrase::{Phrase, called};
+use super::phrase::Phrase;
 use super::scale::Tick;
 use super::scene::{Mark, Place, Role, Shape, level};
 use super::standing;
@@ -82,7 +82,7 @@ impl Forest {
     }
 
     pub(super) fn heading(&self) -> Phrase {
-        let [base, other] = [&self.base, &self.title].map(|title| called(title));
+        let [base, other] = [&self.base, &self.title].map(|title| standing::quoted(title));
         words::say("title-of-two", &[("base", Given::Said(&base)), ("other", Given::Said(&other))])
     }
 

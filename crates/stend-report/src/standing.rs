@@ -81,11 +81,7 @@ pub(super) fn standings(table: &Table) -> Vec<Phrase> {
 /// The sentence; `among_others` where the table shows further metrics, which are not counted here.
 fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -> Phrase {
     let by_main = among_others && !matches!(said, Said::Nothing(_));
-    // What is no name must not run into the sentence.
-    let quoted = |column: &usize| match &*table.columns[*column].title {
-        AS_IT_IS => words::say("side-as-it-is-quoted", &[]),
-        title => title.into(),
-    };
+    let quoted = |column: &usize| quoted(&table.columns[*column].title);
     let (base, run) = (quoted(&0), joined(&columns.iter().map(quoted).collect::<Vec<_>>()));
     let names = [("base", Given::Said(&base)), ("run", Given::Said(&run)), ("runs", Given::Count(columns.len()))];
     let sentence = match said {
@@ -97,6 +93,14 @@ fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -
         Said::Nothing(why) => nothing_between(&names, why),
     };
     words::say(if by_main { "standing-by-main" } else { "standing" }, &[("said", Given::Said(&sentence))])
+}
+
+/// A title that does not run into a sentence where it is no name.
+pub(super) fn quoted(title: &str) -> Phrase {
+    match title {
+        AS_IT_IS => words::say("side-as-it-is-quoted", &[]),
+        title => title.into(),
+    }
 }
 
 /// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,

@@ -79,7 +79,7 @@ fn marks(bar: &Bar, most: f64) -> Vec<Mark> {
 fn said(publication: &Publication) -> Option<Phrase> {
     let one = |(machine, scenario, words): &(&str, &str, &str)| {
         let given =
-            [("machine", Given::Text(*machine)), ("scenario", Given::Text(*scenario)), ("words", Given::Text(*words))];
+            [("machine", Given::Text(machine)), ("scenario", Given::Text(scenario)), ("words", Given::Text(words))];
         words::say("published-in-words", &given)
     };
     let all: Vec<Phrase> = publication.words.iter().map(one).collect();

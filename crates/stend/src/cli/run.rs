@@ -57,8 +57,6 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     fio: Vec<PathBuf>,
     #[command(flatten)]
-    timing: Timing,
-    #[command(flatten)]
     changing: Changing,
     /// Replace invalid repeats only until all repeats together have taken this long: 5min [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = waiting_time)]
@@ -86,6 +84,8 @@ pub(super) struct Arguments {
     options: Options,
     #[command(flatten)]
     shown: Shown,
+    #[command(flatten)]
+    timing: Timing,
     #[command(flatten)]
     on: OnSeveral,
     #[command(flatten)]

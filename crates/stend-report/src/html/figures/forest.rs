@@ -3,7 +3,7 @@
 use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::forest::Forest;
 use crate::scene::{Place, Role};
-use crate::sheet::fitting;
+use crate::sheet::{KEY_LINE, fitting, wrapped_to};
 use crate::svg::SMALL;
 use crate::texts::TEXTS;
 use stend_compare::table::Table;
@@ -12,7 +12,7 @@ use stend_compare::table::Table;
 const FROM: f64 = 270.0;
 const TO: f64 = 640.0;
 const LINE: f64 = 22.0;
-const TOP: f64 = 66.0;
+const TOP: f64 = 48.0;
 
 impl Figures {
     /// A figure for each other run.
@@ -20,11 +20,13 @@ impl Figures {
         for forest in Forest::all(table) {
             let title = self.say(&forest.heading()).to_owned();
             let caption = self.say(&TEXTS.forest_caption).to_owned();
-            let height = TOP + forest.lines.len() as f64 * LINE + 30.0;
+            let caption_lines = wrapped_to(&caption, SMALL, WIDTH - LEFT - RIGHT);
+            let head = TOP + caption_lines.len() as f64 * KEY_LINE;
+            let height = head + forest.lines.len() as f64 * LINE + 30.0;
             let mut sheet = self.sheet(height, &title, &caption);
-            sheet.text((LEFT, 43.0), "start", Role::Quiet, &fitting(&caption, SMALL, WIDTH - LEFT - RIGHT));
+            sheet.lines((LEFT, 43.0), &caption_lines);
             for (number, line) in forest.lines.iter().enumerate() {
-                let top = TOP + number as f64 * LINE;
+                let top = head + number as f64 * LINE;
                 let place = Place { left: FROM, top, width: TO - FROM, height: LINE };
                 let label = self.say(&line.label);
                 let role = if line.scenario.is_some() { Role::Said } else { Role::PartTitle };
@@ -34,7 +36,7 @@ impl Figures {
                 sheet.figure((TO + 12.0, text), "start", role, &line.change());
                 sheet.figure((TO + 110.0, text), "start", Role::Quiet, &line.interval());
             }
-            let below = TOP + forest.lines.len() as f64 * LINE + 16.0;
+            let below = head + forest.lines.len() as f64 * LINE + 16.0;
             for tick in forest.ticks() {
                 sheet.figure((FROM + tick.percent / 100.0 * (TO - FROM), below), "middle", Role::Quiet, &tick.label);
             }

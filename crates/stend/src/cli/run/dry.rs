@@ -1,10 +1,11 @@
 //! `stend run --dry-run`: what would be done.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use stend_model::run::Skipped;
 use stend_model::side::Side;
-use stend_model::suite::{Gates, Suite};
+use stend_model::suite::{Gates, Scenario, Suite};
 use stend_model::target::Target;
 
 use crate::cli::failure::Failure;
@@ -45,6 +46,32 @@ pub(super) fn sight(suite: &Suite, skipped: &[Skipped], in_pairs: bool) -> Strin
     }
     let of = english_plural(scenarios, "scenario", "scenarios");
     format!("{numbers} of {of}{beside} show a difference of {}", seen.join(", "))
+}
+
+/// About how long these scenarios take, as far as the suite says; nothing where it says nothing.
+fn duration<'a>(scenarios: impl Iterator<Item = &'a Scenario>, sides: u32) -> String {
+    let (mut known, mut unknown) = (Duration::ZERO, 0_usize);
+    for scenario in scenarios {
+        match scenario.expected {
+            Some(expected) => known += expected.0 * (scenario.repeats + scenario.warmup) * sides,
+            None => unknown += 1,
+        }
+    }
+    if known.is_zero() {
+        return String::new();
+    }
+    let minutes = known.as_secs_f64() / 60.0;
+    let long = match minutes {
+        _ if minutes < 1.5 => format!("{:.0} s", known.as_secs_f64().max(1.0)),
+        _ if minutes < 90.0 => format!("{minutes:.0} min"),
+        _ => format!("{:.1} h", minutes / 60.0),
+    };
+    let beside = if unknown > 0 {
+        format!(" without {}, of which the suite does not say", english_plural(unknown, "scenario", "scenarios"))
+    } else {
+        String::new()
+    };
+    format!(": about {long}{beside}")
 }
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
@@ -103,7 +130,8 @@ pub(super) fn print(
             value.lines().for_each(|line| _ = writeln!(text, "        {line}"));
         }
     }
-    let _ = writeln!(text, "{} in all, warm-ups included", english_plural(plan.len(), "repeat", "repeats"));
+    let long = duration(measured(), if sides.is_empty() { 1 } else { 2 });
+    let _ = writeln!(text, "{} in all, warm-ups included{long}", english_plural(plan.len(), "repeat", "repeats"));
     let _ = writeln!(text, "{}", sight(&suite, &skipped, !sides.is_empty()));
     output::print(&text)?;
     Ok(())
