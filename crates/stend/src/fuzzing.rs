@@ -20,7 +20,7 @@ use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use stend_instrument::fio_files::{Named, suite_of};
 use stend_instrument::{Finished, adapter, check_parameters};
-use stend_lab::run::carried;
+use stend_lab::run::{carried, others};
 use stend_model::record::Record;
 use stend_store::{read_export, write_export};
 
@@ -46,6 +46,17 @@ pub fn export(lines: &[u8]) {
 pub fn carried_result(bytes: &[u8]) {
     if let Ok(carried) = carried::read(bytes, "result", None) {
         goes_round(&carried.record, &carried.series);
+    }
+}
+
+/// What hyperfine exports, and what Go prints of its benchmarks.
+pub fn others(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    for kind in [others::Kind::Hyperfine, others::Kind::Go] {
+        if let Ok(others) = others::read(kind, &text, "file", "elsewhere", jiff::Timestamp::UNIX_EPOCH) {
+            assert!(others.record.repeats.iter().all(|repeat| repeat.report.is_some()));
+            goes_round(&others.record, &[]);
+        }
     }
 }
 
@@ -156,11 +167,12 @@ mod tests {
     type Reader = fn(&[u8]);
 
     /// The targets of `fuzz/`, each of which is a function here.
-    const TARGETS: [(&str, Reader); 8] = [
+    const TARGETS: [(&str, Reader); 9] = [
         ("carried_result", carried_result),
         ("export", export),
         ("fio_output", fio_output),
         ("job_file", job_file),
+        ("others", others),
         ("packed_export", packed_export),
         ("suite", suite),
         ("target", target),

@@ -11,7 +11,7 @@ use stend_model::run::{RunState, Series};
 
 use super::failure::{Exit, Failure};
 use super::hosts::check_free;
-use super::{Global, output};
+use super::{Global, label, output};
 use stend_lab::run::carried;
 use stend_lab::run::carried::CarriedError;
 use stend_lab::run::carried::Damage;
@@ -55,6 +55,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         let id = &record.run.id;
         if !record.run.carried {
+            // A name of this user's must not come to mean a run of somebody else's.
+            if let Some(label) = record.run.label.take_if(|label| label::check(&store, &hosts, label).is_err()) {
+                talk!("{name}: without its label \"{label}\", which cannot be one here");
+            }
             let word = if store.import(&record, &series).with_context(|| name.clone())? {
                 "imported"
             } else {

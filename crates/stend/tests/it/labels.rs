@@ -60,6 +60,11 @@ fn a_label_is_exported_and_not_published() {
     let ended = stand.fine(&["import", &whole]);
     assert!(ended.err.contains("without its label \"before\"") && ended.err.contains(B), "{}", ended.err);
     assert_eq!(stand.json(&["show", "before"])["run"]["run"]["id"], B);
+    // Nor does it take the name of a machine.
+    let elsewhere = Stand::new();
+    elsewhere.fine(&["hosts", "add", "before", "root@before"]);
+    assert!(elsewhere.fine(&["import", &whole]).err.contains("without its label \"before\""));
+    assert_eq!(elsewhere.json(&["list"])["runs"][0]["label"], json!(null));
 }
 
 #[test]
