@@ -310,10 +310,15 @@ fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Title
         title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
             side.label.clone()
         } else {
-            let (machine, run) = (&record.run.machine.name, record.run.label.as_ref().unwrap_or(&record.run.id));
+            let (machine, label) = (&record.run.machine.name, record.run.label.as_ref());
+            let run = match (label, &record.run.sides[..]) {
+                (Some(label), [side]) => format!("{label}:{}", side.label),
+                (Some(label), _) => label.clone(),
+                (None, _) => record.run.id.clone(),
+            };
             match titles {
                 Titles::Machines | Titles::Labels => machine.clone(),
-                Titles::RunsOfOne => run.clone(),
+                Titles::RunsOfOne => run,
                 Titles::Runs => format!("{machine} {run}"),
             }
         },

@@ -190,8 +190,9 @@ pub fn suite_of(commands: &Commands) -> Result<String, CommandsError> {
         quoted(&filled)
     };
     let mut suite = format!(
-        "name = \"commands\"\ntitle = {}\nrepeats = 10\nwarmup = 1\ntimeout = \"7d\"\n",
-        quoted(&commands.lines.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" · "))
+        // As for job files of others: what a desktop does besides is not nothing.
+        "name = \"commands\"\ntitle = \"Time of commands\"\ntitles = {{ ru = \"Время команд\" }}\nrepeats = 10\nwarmup = 1\ntimeout = \"7d\"\n\
+         gates = {{ foreign_cpu = \"20%\" }}\n"
     );
     let lines = if commands.as_sides { &commands.lines[..1] } else { &commands.lines };
     for (name, line) in lines {

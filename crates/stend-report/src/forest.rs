@@ -135,7 +135,7 @@ impl Forest {
                 text.chars().enumerate().for_each(|(at, character)| head[from + at] = character);
             }
         };
-        put("0", zero);
+        put(self.axis.zero(), zero);
         put(&low, 0);
         put(&high, width.saturating_sub(high.chars().count()));
         // Where a head is broken its spaces would go.
@@ -180,6 +180,11 @@ impl Axis {
         ((factor.ln() - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 
+    /// No change, as its neighbours are written.
+    fn zero(self) -> &'static str {
+        if self.high > 2_f64.ln() || self.low < -2_f64.ln() { "× 1" } else { "0" }
+    }
+
     /// Round changes that lie apart, the roundest first.
     fn ticks(self) -> Vec<Tick> {
         const APART: f64 = 0.13;
@@ -195,7 +200,8 @@ impl Axis {
             }
         }
         placed.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let label = |factor: f64| if factor == 1.0 { "0".into() } else { change(factor).replace(".0 %", " %") };
+        let zero = self.zero();
+        let label = |factor: f64| if factor == 1.0 { zero.into() } else { change(factor).replace(".0 %", " %") };
         placed.into_iter().map(|(share, factor)| Tick::at(share, label(factor))).collect()
     }
 }
@@ -259,7 +265,10 @@ mod tests {
     fn ticks_are_round_and_apart() {
         for (low, high) in [(0.97, 1.03), (0.5, 1.1), (0.03, 1.03), (0.97, 300.0), (0.999, 1.4)] {
             let ticks = Axis { low: f64::ln(low), high: f64::ln(high) }.ticks();
-            assert!(ticks.len() >= 2 && ticks.iter().any(|tick| tick.label == "0"), "{low} {high}: {ticks:?}");
+            assert!(
+                ticks.len() >= 2 && ticks.iter().any(|tick| tick.label == "0" || tick.label == "× 1"),
+                "{low} {high}: {ticks:?}"
+            );
             assert!(ticks.windows(2).all(|two| two[1].percent - two[0].percent > 12.0), "{ticks:?}");
         }
     }

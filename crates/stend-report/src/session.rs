@@ -1,5 +1,6 @@
 //! A run's repeats in the order of time: how far each lies from its scenario's median, so that drift is seen at a glance.
 
+use jiff::Timestamp;
 use stend_model::metric::Unit;
 use stend_model::run::{Repeat, Run};
 
@@ -16,12 +17,13 @@ pub(super) struct Made {
     pub(super) title: Phrase,
 }
 
-/// Draws the main metric of every repeat that has a value; none where fewer than two do. `made` says how each looks.
+/// Draws the main metric of every repeat that has a value, over this stretch of time; none where fewer than two do. `made` says how each looks.
 pub(super) fn drawing(
     run: &Run,
     repeats: &[Repeat],
     id: String,
     title: Phrase,
+    (began, ended): (Timestamp, Timestamp),
     made: impl Fn(&Repeat, &str) -> Made,
 ) -> Option<Scene> {
     let value = |repeat: &Repeat| {
@@ -45,8 +47,6 @@ pub(super) fn drawing(
     let usual = stend_stats::median(&counted).unwrap_or(0.0);
     let furthest = counted.iter().copied().fold(0.0, f64::max);
     let most = furthest.min(usual * 8.0).max(1.0) * 1.1;
-    let began = points.iter().map(|(repeat, _)| repeat.started_at).min()?;
-    let ended = points.iter().map(|(repeat, _)| repeat.started_at).max()?;
     let seconds = |repeat: &Repeat| repeat.started_at.duration_since(began).as_secs_f64();
     let long = ended.duration_since(began).as_secs_f64().max(1e-3);
     let mut scene = Scene::new(id, title, Description::Beside, ticks(Scale::Unit(Unit::Percent), -most, most));

@@ -50,7 +50,7 @@ fn a_sentence_in_both_languages_for_every_outcome() {
             "B is faster than A on all 21 scenarios; on average +14.4 % (+13.9 … +14.9 %).",
             "B быстрее, чем A, в каждом из 21 сценария; в среднем +14,4\u{a0}% (+13,9 … +14,9\u{a0}%).",
         ),
-        ([1, 0, 0, 0], "B is faster than A on the one scenario.", "B быстрее, чем A, в единственном сценарии."),
+        ([1, 0, 0, 0], "B is faster than A.", "B быстрее, чем A."),
         ([0, 0, 2, 0], "B and A are the same on both scenarios.", "B и A одинаковы в обоих сценариях."),
         ([0, 0, 40, 0], "B and A are the same on all 40 scenarios.", "B и A одинаковы в каждом из 40 сценариев."),
         (

@@ -169,7 +169,7 @@ pub(super) struct CardLine {
 pub(super) fn card(input: &Input) -> Option<CardView> {
     let of_machine = |data: &RunData| -> [Phrase; 5] {
         std::array::from_fn(|place| {
-            Phrase::of(|language| words::machine::five_lines_in(&data.run.machine, language)[place].clone())
+            Phrase::of(|language| words::machine::five_lines_without_ids(&data.run.machine, language)[place].clone())
         })
     };
     let mut machines: Vec<(String, [Phrase; 5])> = Vec::new();

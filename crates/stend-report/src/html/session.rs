@@ -7,6 +7,7 @@ use crate::scene::{Mark, Place, Role, Scene, Shape};
 use crate::session::{Made, drawing};
 use crate::svg::{Look, elements};
 use crate::texts::TEXTS;
+use jiff::Timestamp;
 use stend_compare::table::{Column, Row};
 use stend_model::run::Repeat;
 
@@ -27,10 +28,17 @@ pub(super) fn views(input: &Input) -> Vec<SessionView> {
         let title = title(input.table, data);
         let named: Phrase = TEXTS.when_made.before(format_args!("{title}"));
         let made = |repeat: &Repeat, shown: &str| Made { class: class(repeat), title: tooltip(repeat, shown) };
-        let scene = drawing(data.run, data.repeats, format!("session{place}"), named, made)?;
+        let scene = drawing(data.run, data.repeats, format!("session{place}"), named, stretch(input, data)?, made)?;
         Some(SessionView { run: several.then_some(title), scene })
     };
     input.runs.iter().enumerate().filter_map(view).collect()
+}
+
+/// When the first and the last repeat began, of a run with both its sides.
+fn stretch(input: &Input, data: &RunData) -> Option<(Timestamp, Timestamp)> {
+    let of_it = input.runs.iter().filter(|other| other.run.stored_id() == data.run.stored_id());
+    let began = || of_it.clone().flat_map(|data| data.repeats).map(|repeat| repeat.started_at);
+    Some((began().min()?, began().max()?))
 }
 
 /// The repeats of a row's runs, which have one scale.

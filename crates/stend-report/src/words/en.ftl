@@ -448,7 +448,7 @@ text-better = better
 text-worse = worse
 text-same = the same within δ
 text-unresolved = unresolved: insufficient evidence
-text-legend-delta = A change above 0 is for the better: +10 % is a tenth more throughput, or the same work in 1/1.1 of the time. δ: smaller differences do not matter. It is 1 % unless the suite sets it.
+text-legend-delta = A change above 0 is for the better: +10 % is a tenth more throughput, or the same work in 1/1.1 of the time; × 2 is twice as good, × 0.5 half. δ: smaller differences do not matter. It is 1 % unless the suite sets it.
 text-legend-published = × 2.00 beside a published figure: the base is twice as good – twice the throughput, or half the time; below 1 it is worse. Without samples no test is possible, so there is no mark and no colour.
 text-legend-count = n: valid repeats, of all that were measured. * : a value lies far from the rest; it counts.
 text-nothing = Nothing was measured.
@@ -936,7 +936,10 @@ standing-undiffering = { $runs ->
     [0] no difference is certain
    *[other] the same on { $same } of { $all } scenarios
 }; { $unresolved }
-standing-on-all = { $run } is { $way } than { $base } on { on-all }
+standing-on-all = { $run } is { $way } than { $base }{ $all ->
+    [1] {""}
+   *[other] {" on "}{ on-all }
+}
 standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios
 standing-second = { $way } on { $count }
 same-on = the same on { $count }
@@ -950,7 +953,7 @@ on-average = { $count ->
    *[other] on average{" "}
 }{ $change }{ WITH(" (", $interval, ")") }
 on-all = { $all ->
-    [1] the one scenario
+    [1] this scenario
     [2] both scenarios
    *[other] all { $all } scenarios
 }

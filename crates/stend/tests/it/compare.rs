@@ -462,7 +462,7 @@ fn runs_and_values_that_cannot_be_compared_are_said_to() {
     cases.push((
         runs.mould.run("20260201-0000-0003", &[("x", vec![1.0; 10])]),
         "same",
-        "are the same on the one scenario",
+        "are the same on this scenario",
     ));
     cases.push((runs.mould.run("20260201-0000-0004", &[("x", vec![2.0; 10])]), "worse", "is slower than"));
     for (id, bytes) in [("20260201-0000-0005", 0.0), ("20260201-0000-0006", -1e6)] {

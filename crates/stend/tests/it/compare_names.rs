@@ -283,7 +283,7 @@ fn a_report_takes_what_a_comparison_takes() {
         ended.err
     );
     for (arguments, says) in [
-        (&["report", "od"][..], "\"od\" is neither a run (see `stend list`) nor a machine (new, old)"),
+        (&["report", "od"][..], "\"od\" is neither a run or a label (see `stend list`) nor a machine (new, old)"),
         (&["report", reference, "-o", "-"], "references cannot be compared with one another"),
     ] {
         let ended = runs.stand.run(arguments);

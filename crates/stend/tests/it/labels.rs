@@ -80,6 +80,19 @@ fn a_run_can_be_labelled_as_it_is_made() {
     assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 1);
 }
 
+/// Of a labelled run of two sides each side has its own name.
+#[test]
+fn sides_of_labelled_runs_are_told_apart() {
+    let stand = Stand::new();
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("small", "steady.sh 1")]);
+    for label in ["one", "two"] {
+        stand.fine(&["run", &suite, "--no-progress", "--label", label, "--ab", "", "name=other"]);
+    }
+    let table = stand.json(&["compare", "one:other", "two:other", "two:a"])["table"].clone();
+    let titles: Vec<_> = table["columns"].as_array().unwrap().iter().map(|column| column["title"].clone()).collect();
+    assert_eq!(titles, ["one:other", "two:other", "two:as it is"]);
+}
+
 #[test]
 fn what_is_removed_is_gone_with_all_of_it() {
     let runs = Runs::new();

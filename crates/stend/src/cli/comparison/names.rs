@@ -165,10 +165,12 @@ impl<'a> Names<'a> {
             }
             StoreError::NoSuchRun(wanted) => {
                 let machines: BTreeSet<_> = self.runs.iter().map(|run| run.machine.as_str()).collect();
-                let known = machines.iter().copied().chain(self.references.iter().map(|one| one.name.as_str()));
+                let labels = self.runs.iter().filter_map(|run| run.label.as_deref());
+                let known = machines.iter().copied().chain(labels);
+                let known = known.chain(self.references.iter().map(|one| one.name.as_str()));
                 let hint = nearest::hint(&wanted, known);
                 Failure::usage(format!(
-                    "\"{wanted}\" is neither a run (see `stend list`) nor a machine ({}) nor a reference ({}){hint}",
+                    "\"{wanted}\" is neither a run or a label (see `stend list`) nor a machine ({}) nor a reference ({}){hint}",
                     or_none(machines),
                     or_none(self.references.iter().map(|reference| reference.name.as_str()))
                 ))

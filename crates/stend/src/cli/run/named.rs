@@ -60,6 +60,11 @@ fn starts(suite: &Suite, all: &str) -> String {
         let of_file = job_file_of(scenario).and_then(|file| file.commands().ok()).unwrap_or_default();
         let words = match &scenario.instrument {
             Instrument::Command(words) => shell_words(words),
+            // It starts what the suite says.
+            Instrument::Adapter(name) if name == "time" => {
+                let lines = ["prepare", "command"].map(|key| scenario.parameters.get(key).cloned());
+                lines.into_iter().flatten().collect::<Vec<_>>().join("; ")
+            }
             other => other.to_string(),
         };
         for command in [words].into_iter().chain(of_file.into_iter().map(|(_, key, value)| format!("{key}={value}"))) {
