@@ -189,20 +189,14 @@ pub fn suite_of(commands: &Commands) -> Result<String, CommandsError> {
             .fold(literal(line), |text, (name, _)| text.replace(&format!("{{{{{name}}}}}"), &format!("{{{name}}}")));
         quoted(&filled)
     };
-    let mut suite = format!(
-        // As for job files of others: what a desktop does besides is not nothing.
-        "name = \"commands\"\ntitle = \"Time of commands\"\ntitles = {{ ru = \"Время команд\" }}\nrepeats = 10\nwarmup = 1\ntimeout = \"7d\"\n\
-         gates = {{ foreign_cpu = \"20%\" }}\n"
+    // As for job files of others: what a desktop does besides is not nothing.
+    let mut suite = String::from(
+        "name = \"commands\"\ntitle = \"Time of commands\"\ntitles = { ru = \"Время команд\" }\nrepeats = 10\nwarmup = 1\n\
+         timeout = \"7d\"\ngates = { foreign_cpu = \"20%\" }\n",
     );
     let lines = if commands.as_sides { &commands.lines[..1] } else { &commands.lines };
     for (name, line) in lines {
-        let name = if commands.as_sides { "command" } else { name };
-        let axes = if commands.as_sides {
-            commands.parameters.iter().map(|(name, _)| format!(", {name} {{{name}}}")).collect()
-        } else {
-            String::new()
-        };
-        let name = if commands.as_sides { quoted(&format!("{name}{axes}")) } else { text(name) };
+        let name = if commands.as_sides { quoted("command") } else { text(name) };
         let mut parameters = vec![format!("command = {}", text(line))];
         parameters.extend(commands.prepare.iter().map(|line| format!("prepare = {}", text(line))));
         parameters.extend(commands.directory.iter().map(|path| format!("directory = {}", quoted(&literal(path)))));
