@@ -87,7 +87,7 @@ pub(super) fn run_as(number: usize, adapter: &dyn Adapter, scenario: &Scenario, 
             files.insert(path.clone(), fs::read(&path).unwrap());
         }
     }
-    let tool = adapter.tool();
+    let tool = adapter.tool().expect("a real tool");
     let version = Command::new(tool.program).args(tool.version_arguments).output().unwrap();
     Finished {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),

@@ -40,8 +40,8 @@ pub trait Adapter: Sync {
     /// The instrument's name in suites.
     fn name(&self) -> &'static str;
 
-    /// The program that it needs.
-    fn tool(&self) -> Tool;
+    /// The program that it needs; none where a shell is enough.
+    fn tool(&self) -> Option<Tool>;
 
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError>;
@@ -344,9 +344,7 @@ pub fn tool_queries() -> Vec<ToolQuery> {
         program: tool.program.into(),
         version_arguments: tool.version_arguments.iter().map(|&word| word.into()).collect(),
     };
-    // Of a shell nothing is asked: none says its version in the same way.
-    let tools = ADAPTERS.iter().map(|adapter| adapter.tool()).filter(|tool| !tool.version_arguments.is_empty());
-    tools.map(query).collect()
+    ADAPTERS.iter().filter_map(|adapter| adapter.tool()).map(query).collect()
 }
 
 /// A text of a suite in which no brace is a variable's.

@@ -179,9 +179,9 @@ impl Adapter for Fio {
         "fio"
     }
 
-    fn tool(&self) -> Tool {
+    fn tool(&self) -> Option<Tool> {
         // Before 3.0 fio reported microseconds under other names.
-        Tool { program: "fio", package: "fio", version_arguments: &["--version"], least: Some((3, 0)) }
+        Some(Tool { program: "fio", package: "fio", version_arguments: &["--version"], least: Some((3, 0)) })
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {

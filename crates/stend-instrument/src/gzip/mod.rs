@@ -57,8 +57,8 @@ impl Adapter for Gzip {
         "gzip"
     }
 
-    fn tool(&self) -> Tool {
-        Tool { program: "gzip", package: "gzip", version_arguments: &["--version"], least: None }
+    fn tool(&self) -> Option<Tool> {
+        Some(Tool { program: "gzip", package: "gzip", version_arguments: &["--version"], least: None })
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {

@@ -126,9 +126,9 @@ impl Adapter for OpenSsl {
         "openssl"
     }
 
-    fn tool(&self) -> Tool {
+    fn tool(&self) -> Option<Tool> {
         // 1.1.1 brought -seconds and -bytes.
-        Tool { program: "openssl", package: "openssl", version_arguments: &["version"], least: Some((1, 1)) }
+        Some(Tool { program: "openssl", package: "openssl", version_arguments: &["version"], least: Some((1, 1)) })
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {

@@ -392,7 +392,7 @@ impl<'a> Attempts<'a> {
     }
 
     fn version(&mut self, adapter: &dyn Adapter) -> String {
-        let tool = adapter.tool();
+        let Some(tool) = adapter.tool() else { return String::new() };
         let program = self.setting.program(&tool).to_owned();
         let ask = || super::prepare::version_of(self.host, &program, tool);
         self.versions.entry(program.clone()).or_insert_with(ask).clone()

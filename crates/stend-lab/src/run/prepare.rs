@@ -211,8 +211,8 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
         };
         if let Instrument::Adapter(name) = &scenario.instrument
             && let Some(adapter) = adapter(name)
+            && let Some(tool) = adapter.tool()
         {
-            let tool = adapter.tool();
             let programs = side::programs(sides, &tool);
             let bad = programs.iter().find_map(|program| {
                 let state = states.entry((*program).to_owned()).or_insert_with(|| state_of(host, program, tool));
@@ -329,9 +329,6 @@ pub fn state_of(host: &dyn Host, program: &str, tool: Tool) -> Result<String, Ca
 
 /// The first line that a tool, called by this name or path, prints about its version; empty if it says nothing.
 pub fn version_of(host: &dyn Host, program: &str, tool: Tool) -> String {
-    if tool.version_arguments.is_empty() {
-        return String::new();
-    }
     let words = std::iter::once(program).chain(tool.version_arguments.iter().copied());
     let output = host.run(&Command::new(words)).unwrap_or_default();
     let text =

@@ -279,7 +279,7 @@ fn found_tools(host: &dyn Host, side: &Side) -> Result<BTreeMap<String, stend_mo
             return Err(SideError::of(side, SideError::NoTool { name: name.clone(), path: path.clone() }));
         }
         // A tool that no adapter knows is asked as most are.
-        let known = ADAPTERS.iter().map(|adapter| adapter.tool()).find(|tool| tool.program == name);
+        let known = ADAPTERS.iter().filter_map(|adapter| adapter.tool()).find(|tool| tool.program == name);
         let arguments = known.map_or(&["--version"][..], |tool| tool.version_arguments);
         let version_arguments = arguments.iter().map(|&word| word.to_owned()).collect();
         let queries = [ToolQuery { program: path.clone(), version_arguments }];

@@ -48,8 +48,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state, remedy }
         }
     }];
-    // A shell is on every machine.
-    let adapters = ADAPTERS.iter().map(|adapter| (adapter.tool(), None)).filter(|(tool, _)| tool.program != "sh");
+    let adapters = ADAPTERS.iter().filter_map(|adapter| Some((adapter.tool()?, None)));
     let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
     for (tool, purpose) in adapters.chain(profilers) {
         let state = prepare::state_of(&host, tool.program, tool);

@@ -101,7 +101,7 @@ impl Adapter for Between {
     fn name(&self) -> &'static str {
         "fio"
     }
-    fn tool(&self) -> Tool {
+    fn tool(&self) -> Option<Tool> {
         Fio.tool()
     }
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
