@@ -22,7 +22,7 @@ use stend_model::cause::Why;
 use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::reference::Reference;
-use stend_model::run::{Outcome, Repeat, Session};
+use stend_model::run::{Outcome, Repeat, Run, Session};
 use stend_model::suite::Scenario;
 
 pub use differing::differences;
@@ -285,15 +285,15 @@ enum Titles {
     Runs,
     /// The labels of runs that all have one, of one machine.
     RunsOfOne,
-    /// The labels of the sides, where all columns are of one run.
-    Labels,
+    /// The names of the sides, where all columns are of one run.
+    Sides,
 }
 
 impl Titles {
     fn of(records: &[&Record]) -> Self {
         let base = records[0];
         if records.iter().all(|record| record.run.sides.len() == 1 && record.run.stored_id() == base.run.stored_id()) {
-            Self::Labels
+            Self::Sides
         } else if records.len() > 1 {
             let is_alike =
                 |record: &&Record| record.run.label.is_some() && record.run.machine.name == base.run.machine.name;
@@ -304,23 +304,23 @@ impl Titles {
     }
 }
 
+/// A run's label or id, with its side if it is one; an id has that already.
+fn name_of(run: &Run) -> String {
+    match (&run.label, &run.sides[..]) {
+        (Some(label), [side]) => format!("{label}:{}", side.label),
+        (Some(label), _) => label.clone(),
+        (None, _) => run.id.clone(),
+    }
+}
+
 fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Titles) -> Column {
     let (sessions, boots) = sessions_and_boots(record);
     Column {
-        title: if let (Titles::Labels, [side]) = (titles, &record.run.sides[..]) {
-            side.label.clone()
-        } else {
-            let (machine, label) = (&record.run.machine.name, record.run.label.as_ref());
-            let run = match (label, &record.run.sides[..]) {
-                (Some(label), [side]) => format!("{label}:{}", side.label),
-                (Some(label), _) => label.clone(),
-                (None, _) => record.run.id.clone(),
-            };
-            match titles {
-                Titles::Machines | Titles::Labels => machine.clone(),
-                Titles::RunsOfOne => run,
-                Titles::Runs => format!("{machine} {run}"),
-            }
+        title: match (titles, &record.run.sides[..]) {
+            (Titles::Sides, [side]) => side.label.clone(),
+            (Titles::Machines | Titles::Sides, _) => record.run.machine.name.clone(),
+            (Titles::RunsOfOne, _) => name_of(&record.run),
+            (Titles::Runs, _) => format!("{} {}", record.run.machine.name, name_of(&record.run)),
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
         grade: Some(designed.design().into()),

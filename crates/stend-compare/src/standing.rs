@@ -41,6 +41,11 @@ impl Standing {
     pub fn judged(&self) -> usize {
         self.better + self.worse + self.same + self.unresolved
     }
+
+    /// The mean, where it is one of several scenarios.
+    pub fn mean_of_several(&self) -> Option<&Mean> {
+        self.mean.as_ref().filter(|mean| mean.scenarios > 1)
+    }
 }
 
 /// The geometric mean of the ratios, tested as a cell is: it speaks for these scenarios only.

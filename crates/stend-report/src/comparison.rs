@@ -10,7 +10,7 @@ use super::texts::TEXTS;
 use super::weighing;
 use super::wide::{self, Block, Group};
 use crate::words;
-use stend_compare::standing::{Mean, standings};
+use stend_compare::standing::standings;
 use stend_compare::table::{self, Lack, Measured, Note, Published};
 use stend_compare::weighing::Weighing;
 
@@ -162,7 +162,9 @@ impl<'a> Page<'a> {
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
         self.seen.to_settle |= to_settle;
         let columns = [figures("median"), figures("spread").may_go(3), figures("n").may_go(4), figures("change")];
-        let forest = Forest::of(self.table, index);
+        let standings = standings(self.table);
+        let found = standings.iter().find(|found| found.column == index);
+        let forest = Forest::of(self.table, index, found);
         let drawn =
             forest.as_ref().map(|forest| figures(forest.head(DRAWN)).may_go_for(0, ROOM_FOR_NAMES).spare().drawn());
         let columns = columns
@@ -195,12 +197,11 @@ impl<'a> Page<'a> {
             };
             table.push(self.row(row, cells));
         }
-        let found = standings(self.table).into_iter().find(|found| found.column == index);
-        if let Some((design, mean)) = found.and_then(|found| Some((found.design, several(found.mean)?))) {
+        if let Some((design, mean)) = found.and_then(|found| Some((found.design, found.mean_of_several()?))) {
             self.seen.mean = true;
-            let of_change = of_change(standing::mean_change(design, &mean), None, mean.interval);
+            let of_change = of_change(standing::mean_change(design, mean), None, mean.interval);
             let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change).chain(drawn_line(None));
-            let label = standing::mean_label(&mean).english().to_owned();
+            let label = standing::mean_label(mean).english().to_owned();
             table.push(Row { is_strong: true, ..Row::new([label], cells) });
         }
         self.doc.table(table);
@@ -237,7 +238,7 @@ impl<'a> Page<'a> {
         let found = standings(self.table);
         let mean = |index: usize| {
             let found = found.iter().find(|found| found.column == index)?;
-            Some(standing::mean_change(found.design, &several(found.mean.clone())?))
+            Some(standing::mean_change(found.design, found.mean_of_several()?))
         };
         let means = places.iter().map(|(index, _)| mean(*index));
         let means: Vec<Value> = means.map(Option::unwrap_or_default).collect();
@@ -455,11 +456,6 @@ impl<'a> Page<'a> {
         let shown = all.into_iter().filter(|(shown, _)| *shown);
         shown.map(|(_, line): (bool, &str)| Line { about: about(line), ..line.into() }).collect()
     }
-}
-
-/// The mean, where it is one of several scenarios.
-fn several(mean: Option<Mean>) -> Option<Mean> {
-    mean.filter(|mean| mean.scenarios > 1)
 }
 
 /// A published figure with what is said of it.

@@ -6,7 +6,7 @@ use super::scene::{Mark, Place, Role, Shape, level};
 use super::standing;
 use super::text::{change, change_interval, marked, word};
 use crate::words::{self, Given};
-use stend_compare::standing::standings;
+use stend_compare::standing::{Standing, standings};
 use stend_compare::table::{Cell, Table, Verdict};
 use stend_stats::DEFAULT_FLOOR;
 
@@ -43,11 +43,13 @@ struct Axis {
 impl Forest {
     /// Of each other run that has one.
     pub(super) fn all(table: &Table) -> Vec<Self> {
-        (1..table.columns.len()).filter_map(|column| Self::of(table, column)).collect()
+        let standings = standings(table);
+        let of_column = |column| Self::of(table, column, standings.iter().find(|found| found.column == column));
+        (1..table.columns.len()).filter_map(of_column).collect()
     }
 
-    /// The main metrics of the scenarios that both have; none where there are none.
-    pub(super) fn of(table: &Table, column: usize) -> Option<Self> {
+    /// The main metrics of the scenarios that the run in this column and the base have, and their mean; none where there are none.
+    pub(super) fn of(table: &Table, column: usize, standing: Option<&Standing>) -> Option<Self> {
         let line = |row: &stend_compare::table::Row| {
             let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
             let against = value.against_base.as_ref()?;
@@ -64,12 +66,11 @@ impl Forest {
         let mut lines: Vec<_> =
             table.rows.iter().filter(|row| row.main && table.is_asked_for(row)).filter_map(line).collect();
         let axis = Axis::of(&lines)?;
-        let found = standings(table).into_iter().find(|found| found.column == column);
-        lines.extend(found.and_then(|found| {
-            let mean = found.mean.filter(|mean| mean.scenarios > 1)?;
+        lines.extend(standing.and_then(|found| {
+            let mean = found.mean_of_several()?;
             Some(ForestLine {
                 scenario: None,
-                label: standing::mean_label(&mean),
+                label: standing::mean_label(mean),
                 verdict: mean.verdict,
                 solid: found.design.takes_turns(),
                 factor: mean.factor,
@@ -212,7 +213,7 @@ mod tests {
     use crate::example;
 
     fn forest() -> Forest {
-        Forest::of(&example::table(), 1).unwrap()
+        Forest::all(&example::table()).remove(0)
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
         let judged = table.rows.iter().filter(|row| row.main && row.against_base().next().is_some()).count();
         let named = forest.lines.iter().filter(|line| line.scenario.is_some()).count();
         assert_eq!((named, forest.lines.len()), (judged, judged + 1));
-        assert!(Forest::of(&example::table_without_differences(), 0).is_none(), "the base is none");
+        assert!(Forest::of(&example::table_without_differences(), 0, None).is_none(), "the base is none");
     }
 
     #[test]

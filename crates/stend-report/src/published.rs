@@ -1,5 +1,7 @@
 //! What publications say beside the base's own figures.
 
+use std::cmp::Ordering;
+
 use super::text;
 use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
 
@@ -78,8 +80,9 @@ impl<'a> Publication<'a> {
         // A machine of which little is known is not the best for that.
         let most = machines.iter().map(|(_, factors)| factors.len()).max()?;
         let known = machines.into_iter().filter(|(_, factors)| factors.len() == most);
-        let mean = |factors: &[f64]| factors.iter().map(|factor| factor.ln()).sum::<f64>() / factors.len() as f64;
-        let (name, factors) = known.min_by(|(_, one), (_, other)| mean(one).total_cmp(&mean(other)))?;
+        let mean = |factors: &[f64]| stend_stats::mean(&factors.iter().map(|factor| factor.ln()).collect::<Vec<_>>());
+        let (name, factors) =
+            known.min_by(|(_, one), (_, other)| mean(one).partial_cmp(&mean(other)).unwrap_or(Ordering::Equal))?;
         Some((name, factors, count))
     }
 }

@@ -214,8 +214,7 @@ pub(super) fn mean_figures(mean: &Mean) -> [String; 2] {
 /// The mean of each run as a sentence, with what is not in it; unless `all`, only where something is not.
 pub(super) fn means(table: &Table, all: bool) -> Vec<Phrase> {
     let mean = |standing: &Standing| {
-        let mean = standing.mean.as_ref().filter(|mean| mean.scenarios > 1)?;
-        let (mean, run) = (mean, called(&table.columns[standing.column].title));
+        let (mean, run) = (standing.mean_of_several()?, called(&table.columns[standing.column].title));
         if !all && mean.missing.is_empty() {
             return None;
         }

@@ -6,7 +6,7 @@ use stend_model::machine::Difference;
 use stend_model::run::{Run, Session};
 
 use crate::words::{self, Given};
-use stend_compare::table::{AgainstBase, Cell, ColumnOrigin, Published, Row, Table, Verdict};
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Published, Row, Table, Verdict};
 use stend_compare::weighing::{WeighedRow, Weighing};
 
 use super::scenario::title;
@@ -49,9 +49,7 @@ pub(super) struct DifferenceView {
 pub(super) struct TableView {
     /// The base's title.
     pub(super) base: String,
-    /// Heads over several columns.
-    pub(super) groups: Vec<GroupView>,
-    /// Heads of the columns after scenario, metric and the base's own.
+    /// Heads of the columns after scenario, metric and the base's own: those of the other runs.
     pub(super) heads: Vec<HeadView>,
     pub(super) rows: Vec<RowView>,
     /// Whether some rows are not their scenario's main metric, and shown only if the reader asks.
@@ -78,16 +76,10 @@ impl TableView {
     }
 }
 
-pub(super) struct GroupView {
-    pub(super) kind: Phrase,
-    pub(super) span: usize,
-}
-
 pub(super) struct HeadView {
     pub(super) title: String,
     pub(super) grade: Option<Phrase>,
     pub(super) hint: String,
-    pub(super) first_of_group: bool,
 }
 
 pub(super) struct RowView {
@@ -123,7 +115,6 @@ pub(super) struct CellView {
     /// What the column is sorted by; empty sorts last. In the base's column it is the figure, in the others the factor
     /// between the machines, with the metric's direction in it: figures of different units have no order.
     pub(super) key: String,
-    pub(super) first_of_group: bool,
     /// The repeats that count, drawn.
     pub(super) strip: String,
 }
@@ -305,24 +296,13 @@ pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
     let table = input.table;
     let rows: Vec<&Row> = table.rows.iter().filter(|row| table.is_asked_for(row)).collect();
     let runs = text::other_runs(table);
-    let mut groups = Vec::new();
-    let mut columns: Vec<(usize, bool)> = Vec::new();
-    if !runs.is_empty() {
-        groups.push(GroupView { kind: TEXTS.other_runs.clone(), span: runs.len() });
-        columns.extend(runs.iter().enumerate().map(|(place, (index, _))| (*index, place == 0)));
-    }
-    let heads = columns.iter().map(|(index, first_of_group)| {
-        let column = &table.columns[*index];
-        let hint = match &column.origin {
-            ColumnOrigin::Run { id, .. } if column.emulator.is_some() => {
-                format!("{id}: {}", text::grade(column).english())
-            }
-            ColumnOrigin::Run { id, .. } => id.clone(),
-            ColumnOrigin::Published { .. } => String::new(),
-        };
-        let grade = column.grade.map(text::grade_in_a_word);
-        HeadView { title: column.title.clone(), grade, hint, first_of_group: *first_of_group }
-    });
+    let head = |(_, column): &(usize, &Column)| {
+        let id = column.run_id().unwrap_or_default();
+        let hint =
+            if column.emulator.is_some() { format!("{id}: {}", text::grade(column).english()) } else { id.to_owned() };
+        HeadView { title: column.title.clone(), grade: column.grade.map(text::grade_in_a_word), hint }
+    };
+    let heads = runs.iter().map(head).collect();
     let view = |row: &Row| {
         let (spread, spread_key, count, count_key) = match row.cells.first() {
             Some(Cell::Measured(value)) => (
@@ -334,12 +314,11 @@ pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
             _ => Default::default(),
         };
         // Rows that are shown only if the reader asks do without.
-        let strip = Strip::of(input, row).filter(|_| row.main);
-        let strip =
-            |index: usize| strip.as_ref().map(|strip| strip.drawn(input, &table.columns[index])).unwrap_or_default();
-        let cells = columns.iter().map(|(index, first_of_group)| {
-            let view = cell(row, row.cells.get(*index).unwrap_or(&Cell::Absent), &table.columns[*index].origin);
-            CellView { first_of_group: *first_of_group, strip: strip(*index), ..view }
+        let strip = row.main.then(|| Strip::of(input, row)).flatten();
+        let strip = |index: usize| strip.as_ref().map(|strip| strip.drawn(&table.columns[index])).unwrap_or_default();
+        let cells = runs.iter().map(|(index, column)| {
+            let view = cell(row, row.cells.get(*index).unwrap_or(&Cell::Absent), &column.origin);
+            CellView { strip: strip(*index), ..view }
         });
         RowView {
             anchor: names.iter().position(|name| *name == row.scenario).unwrap_or(0),
@@ -363,7 +342,7 @@ pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
     let base = table.columns.first().map(|column| column.title.clone()).unwrap_or_default();
     let rows: Vec<RowView> = rows.into_iter().map(view).collect();
     let judged = rows.iter().flat_map(|row| &row.cells).any(|cell| cell.verdict.is_some());
-    TableView { base, groups, heads: heads.collect(), rows, has_minor, judged }
+    TableView { base, heads, rows, has_minor, judged }
 }
 
 pub(super) fn cell(row: &Row, cell: &Cell, origin: &ColumnOrigin) -> CellView {

@@ -41,40 +41,42 @@ fn stretch(input: &Input, data: &RunData) -> Option<(Timestamp, Timestamp)> {
     Some((began().min()?, began().max()?))
 }
 
-/// The repeats of a row's runs, which have one scale.
+/// The repeats of a row's runs that count, all on one scale.
 pub(super) struct Strip<'a> {
-    row: &'a Row,
+    /// By the runs' ids.
+    values: Vec<(&'a str, Vec<f64>)>,
     ends: (f64, f64),
 }
 
 impl<'a> Strip<'a> {
     /// None where no value differs from another.
-    pub(super) fn of(input: &Input, row: &'a Row) -> Option<Self> {
-        let all: Vec<f64> = input.runs.iter().flat_map(|data| values(data, row)).map(|(value, _)| value).collect();
-        let (low, high) = (all.iter().copied().reduce(f64::min)?, all.iter().copied().reduce(f64::max)?);
-        (low < high && low.is_finite() && high.is_finite()).then_some(Self { row, ends: (low, high) })
+    pub(super) fn of(input: &Input<'a>, row: &Row) -> Option<Self> {
+        let values: Vec<_> = input.runs.iter().map(|data| (data.run.id.as_str(), values(data, row))).collect();
+        let all = || values.iter().flat_map(|(_, values)| values.iter().copied());
+        let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+        (low < high && low.is_finite() && high.is_finite()).then_some(Self { values, ends: (low, high) })
     }
 
     /// Those of the run in this column; empty for another than these.
-    pub(super) fn drawn(&self, input: &Input, column: &Column) -> String {
-        let data = input.runs.iter().find(|data| column.run_id() == Some(&*data.run.id));
+    pub(super) fn drawn(&self, column: &Column) -> String {
         let (low, high) = self.ends;
-        let mark = |(value, class): (f64, &'static str)| {
+        let mark = |value: &f64| {
             let x = 20.0 + (value - low) / (high - low) * (STRIP.width - 40.0);
-            Mark::new(Role::Repeat(class), Shape::Dot((x.round(), STRIP.height / 2.0)))
+            Mark::new(Role::Repeat("valid"), Shape::Dot((x.round(), STRIP.height / 2.0)))
         };
-        let marks: Vec<Mark> = data.into_iter().flat_map(|data| values(data, self.row)).map(mark).collect();
+        let of_column = self.values.iter().find(|(id, _)| column.run_id() == Some(*id));
+        let marks: Vec<Mark> = of_column.into_iter().flat_map(|(_, values)| values).map(mark).collect();
         elements(&marks, Look::Page)
     }
 }
 
-/// The values of the repeats that count, and how each looks.
-fn values(data: &RunData, row: &Row) -> Vec<(f64, &'static str)> {
-    let scenarios = data.run.suite.scenarios.iter().enumerate();
-    let Some((place, scenario)) = scenarios.into_iter().find(|(_, scenario)| scenario.name == row.scenario) else {
+/// The values of the repeats that count.
+fn values(data: &RunData, row: &Row) -> Vec<f64> {
+    let mut scenarios = data.run.suite.scenarios.iter().enumerate();
+    let Some((place, scenario)) = scenarios.find(|(_, scenario)| scenario.name == row.scenario) else {
         return Vec::new();
     };
     let Some(metric) = scenario.metrics.iter().find(|metric| metric.name == row.metric) else { return Vec::new() };
     let repeats = data.repeats.iter().filter(|repeat| repeat.scenario == place && repeat.counts());
-    repeats.filter_map(|repeat| Some((repeat.value(metric)?, class(repeat)))).collect()
+    repeats.filter_map(|repeat| repeat.value(metric)).collect()
 }

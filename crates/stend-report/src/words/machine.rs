@@ -24,30 +24,25 @@ pub fn five_lines(machine: &Machine) -> [String; 5] {
 
 /// The same in a language.
 pub fn five_lines_in(machine: &Machine, language: Language) -> [String; 5] {
-    let software = &machine.software;
     let (hardware_id, software_id) = (machine.hardware_id(), machine.software_id());
     let (hardware_id, software_id) = (short(&hardware_id), short(&software_id));
     let ids = filled("ids", &[("hardware", hardware_id.into()), ("software", software_id.into())], language);
-    let system = system(software);
+    let [processor, memory, kernel, compiler, system] = five_lines_without_ids(machine, language);
     // The ids are what must not be cut off.
     let room = WIDTH.saturating_sub(ids.chars().count() + 3);
+    [processor, memory, kernel, compiler, joined([Some(cut(&system, room)), Some(ids)])]
+}
+
+/// The same without the ids, which differ wherever anything does.
+pub fn five_lines_without_ids(machine: &Machine, language: Language) -> [String; 5] {
+    let software = &machine.software;
     [
         cut(&processor(machine, language), WIDTH),
         cut(&memory_and_disks(machine, language), WIDTH),
         cut(&kernel(software, language), WIDTH),
         cut(&joined([compiler(software), software.libc.clone()]), WIDTH),
-        joined([Some(cut(&joined(system), room)), Some(ids)]),
+        joined([Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)]),
     ]
-}
-
-/// The same without the ids, which differ wherever anything does.
-pub fn five_lines_without_ids(machine: &Machine, language: Language) -> [String; 5] {
-    let [processor, memory, kernel, compiler, _] = five_lines_in(machine, language);
-    [processor, memory, kernel, compiler, joined(system(&machine.software))]
-}
-
-fn system(software: &Software) -> [Option<String>; 2] {
-    [Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)]
 }
 
 /// Both lines of the compiler, and what it was told beside the usual.

@@ -10,6 +10,7 @@ use stend_model::target::Target;
 
 use crate::cli::failure::Failure;
 use crate::cli::output;
+use crate::cli::progress::in_words;
 use stend_lab::run::{plan, prepare};
 use stend_lab::side;
 use stend_model::quantity::english_plural;
@@ -60,18 +61,12 @@ fn duration<'a>(scenarios: impl Iterator<Item = &'a Scenario>, sides: u32) -> St
     if known.is_zero() {
         return String::new();
     }
-    let minutes = known.as_secs_f64() / 60.0;
-    let long = match minutes {
-        _ if minutes < 1.5 => format!("{:.0} s", known.as_secs_f64().max(1.0)),
-        _ if minutes < 90.0 => format!("{minutes:.0} min"),
-        _ => format!("{:.1} h", minutes / 60.0),
-    };
     let beside = if unknown > 0 {
         format!(" without {}, of which the suite does not say", english_plural(unknown, "scenario", "scenarios"))
     } else {
         String::new()
     };
-    format!(": about {long}{beside}")
+    format!(": about {}{beside}", in_words(known))
 }
 
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
