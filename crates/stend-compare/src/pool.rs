@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use stend_model::run::{Run, Session};
+use stend_model::run::{Run, Session, session_of_label};
 
 use super::differing::found;
 use super::notes::{builds_of, differing_builds};
@@ -87,6 +87,7 @@ fn same_builds(one: &Record, other: &Record) -> bool {
 /// Sessions and repeats get numbers of their own, in the order of time.
 fn joined(records: Vec<Record>) -> Pool {
     let runs: Vec<String> = records.iter().map(|record| record.run.id.clone()).collect();
+    let label = common_name(&records);
     let mut records = records.into_iter();
     let mut whole = records.next().expect("a pool holds a run");
     let mut first_sequences = vec![0];
@@ -103,16 +104,26 @@ fn joined(records: Vec<Record>) -> Pool {
             repeat.number += numbers.get(&repeat.scenario).copied().unwrap_or(0);
             repeat
         }));
+        for (scenario, other) in whole.run.suite.scenarios.iter_mut().zip(&record.run.suite.scenarios) {
+            scenario.repeats += other.repeats;
+        }
         // What one of the runs measured is there.
         whole.run.skipped.retain(|skipped| record.run.skipped.iter().any(|other| other.scenario == skipped.scenario));
         whole.run.finished_at = record.run.finished_at;
-        whole.run.label = None;
+        whole.run.label.clone_from(&label);
     }
     if let [first, .., last] = &runs[..] {
         whole.run.id = format!("{first}..{last}");
         whole.profiles.clear();
     }
     Pool { record: whole, runs, first_sequences }
+}
+
+/// What these runs are called, where all are labelled as sessions of one name.
+fn common_name(records: &[Record]) -> Option<String> {
+    let name = |record: &Record| Some(session_of_label(record.run.label.as_deref()?)?.0.to_owned());
+    let first = name(records.first()?)?;
+    records.iter().all(|record| name(record).as_ref() == Some(&first)).then_some(first)
 }
 
 /// The numbers from which the repeats of each scenario can go on.

@@ -133,6 +133,32 @@ pub enum Condition {
     },
 }
 
+impl Condition {
+    /// What was looked at, and how much was found, where more is worse.
+    fn amount(&self) -> Option<((u8, Option<Resource>), f64)> {
+        match *self {
+            Self::Load { average, .. } => Some(((0, None), average)),
+            Self::ForeignLoad { share, .. } => Some(((1, None), share)),
+            Self::Steal { share, .. } => Some(((2, None), share)),
+            Self::Pressure { resource, share } => Some(((3, Some(resource)), share)),
+            _ => None,
+        }
+    }
+
+    /// Whether both say the same, or how much there was of the same.
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self.amount(), other.amount()) {
+            (Some((of, _)), Some((of_other, _))) => of == of_other,
+            _ => self == other,
+        }
+    }
+
+    /// Whether there was more of the same.
+    pub fn is_worse_than(&self, other: &Self) -> bool {
+        self.is_like(other) && self.amount().zip(other.amount()).is_some_and(|((_, own), (_, its))| own > its)
+    }
+}
+
 /// What programs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -35,12 +35,14 @@ impl Record {
         self.run.machine.software.emulator.as_ref().or_else(said).map(String::as_str)
     }
 
-    /// What made the machine unfit in any session, measured all the same; each once.
+    /// What made the machine unfit in any session, measured all the same; each once, as it was at its worst.
     pub fn unfit_conditions(&self) -> Vec<Condition> {
         let mut conditions: Vec<Condition> = Vec::new();
         for condition in self.sessions.iter().flat_map(|session| &session.conditions) {
-            if !conditions.contains(condition) {
-                conditions.push(condition.clone());
+            match conditions.iter_mut().find(|other| other.is_like(condition)) {
+                Some(other) if condition.is_worse_than(other) => *other = condition.clone(),
+                Some(_) => {}
+                None => conditions.push(condition.clone()),
             }
         }
         conditions

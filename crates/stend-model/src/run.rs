@@ -109,6 +109,18 @@ impl Build {
     }
 }
 
+/// The label of a run that is one of several sessions of one name, from 1: `old-1`.
+pub fn label_of_session(name: &str, number: u32) -> String {
+    format!("{name}-{number}")
+}
+
+/// The name and the number in such a label.
+pub fn session_of_label(label: &str) -> Option<(&str, u32)> {
+    let (name, number) = label.rsplit_once('-')?;
+    let number = number.parse().ok().filter(|parsed: &u32| *parsed > 0 && parsed.to_string() == number)?;
+    (!name.is_empty()).then_some((name, number))
+}
+
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

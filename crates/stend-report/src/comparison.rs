@@ -406,10 +406,14 @@ impl<'a> Page<'a> {
         self.doc.say_last(Role::More, standing::means(table, self.is_laid_out()));
         // That no row is shown stands where the rows would.
         let shown = table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. }));
+        let titles = notes::Titles::of(&table.columns);
         let without_place = notes::without_place(table).map(Phrase::from);
-        let notes = without_place.into_iter().chain(notes::notes(shown)).map(|note| Line::labelled("Note: ", note));
-        let left_out =
-            table.left_out.iter().map(|left_out| Line::labelled("Not in all runs: ", notes::left_out(left_out)));
+        let notes =
+            without_place.into_iter().chain(notes::notes(shown, &titles)).map(|note| Line::labelled("Note: ", note));
+        let left_out = table
+            .left_out
+            .iter()
+            .map(|left_out| Line::labelled("Not in all runs: ", notes::left_out(left_out, &titles)));
         self.doc.say_last(Role::Note, notes.chain(left_out));
         let legend = self.legend();
         self.doc.say_last(Role::Legend, legend);

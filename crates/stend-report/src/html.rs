@@ -176,6 +176,7 @@ pub(super) fn script(parts: &str) -> String {
 /// Only if memory for the text runs out, or a profile that came from elsewhere is none.
 pub fn render(input: &Input) -> Result<String> {
     let names = scenario_names(input);
+    let titles = notes::Titles::of(&input.table.columns);
     let base = input.table.columns.first();
     let machines = overview::machines(input);
     let (heat, curves) = sweeps(input);
@@ -205,8 +206,8 @@ pub fn render(input: &Input) -> Result<String> {
         weighing_meaning: weighing::meaning(),
         heat,
         curves,
-        notes: notes::notes(&input.table.notes),
-        left_out: input.table.left_out.iter().map(notes::left_out).collect(),
+        notes: notes::notes(&input.table.notes, &titles),
+        left_out: input.table.left_out.iter().map(|one| notes::left_out(one, &titles)).collect(),
         not_measured: overview::not_measured(input),
         scenarios: parts.iter().map(|part| folded.fold(part)).collect(),
         texts: folded.texts(),

@@ -106,6 +106,9 @@ pub enum StoreError {
     /// Several runs match.
     #[error("\"{0}\" matches several runs: {1}; give more of the id")]
     Ambiguous(String, String),
+    /// Several runs are labelled as sessions of this name.
+    #[error("\"{0}\" is the name of several sessions: {1}; name one of them")]
+    Sessions(String, String),
     /// Somebody else is measuring with this store.
     #[error("another stend is measuring {machine} with this store{holder}; wait for it")]
     Measuring {

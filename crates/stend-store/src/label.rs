@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
+use stend_model::run::session_of_label;
 
 use super::error::{Result, StoreError, explain};
 use super::{Store, schema};
@@ -56,8 +57,17 @@ impl Store {
     }
 
     /// The id of the run that is called so.
-    pub(super) fn labelled(&self, label: &str) -> Result<Option<String>> {
+    pub fn labelled(&self, label: &str) -> Result<Option<String>> {
         self.find("SELECT run FROM label WHERE name = ?1", label)
+    }
+
+    /// The labels of the sessions of this name, in the order of their numbers.
+    pub(super) fn sessions_called(&self, name: &str) -> Result<Vec<String>> {
+        let labels = self.labels()?.into_values();
+        let number = |label: &str| session_of_label(label).filter(|(of, _)| *of == name).map(|(_, number)| number);
+        let mut found: Vec<(u32, String)> = labels.filter_map(|label| Some((number(&label)?, label))).collect();
+        found.sort_unstable();
+        Ok(found.into_iter().map(|(_, label)| label).collect())
     }
 
     fn find(&self, query: &str, wanted: &str) -> Result<Option<String>> {

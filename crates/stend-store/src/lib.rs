@@ -244,16 +244,13 @@ impl Store {
         let found: Vec<String> =
             statement.query_map([wanted], |row| row.get(0)).and_then(Iterator::collect).map_err(explain)?;
         match &found[..] {
-            [] => Err(StoreError::NoSuchRun(wanted.into())),
+            [] => Err(match &self.sessions_called(wanted)?[..] {
+                [] => StoreError::NoSuchRun(wanted.into()),
+                sessions => StoreError::Sessions(wanted.into(), some_of(sessions)),
+            }),
             [only] => Ok(only.clone()),
             [first, ..] if first == wanted => Ok(first.clone()),
-            _ => {
-                const SHOWN: usize = 4;
-                let more = found.len().saturating_sub(SHOWN);
-                let shown = found[..found.len().min(SHOWN)].join(", ");
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                Err(StoreError::Ambiguous(wanted.into(), shown + &more))
-            }
+            _ => Err(StoreError::Ambiguous(wanted.into(), some_of(&found))),
         }
     }
 
@@ -462,6 +459,14 @@ pub fn make_directory(directory: &Path) -> Result<()> {
         _ => StoreError::ReadOnly { path: directory.into(), said: error.to_string() },
     })?;
     owned::check_here(directory).map_err(StoreError::NotOwn)
+}
+
+/// The first of them, in a sentence.
+fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 /// How many runs before the newest one `last` and `last~1` mean; nothing for any other word.

@@ -1,19 +1,47 @@
 //! Notes that hold of several runs alike, said once.
 
+use std::collections::BTreeMap;
+
 use stend_model::machine::Difference;
 
 use super::{joined, note};
 use crate::phrase::Phrase;
-use stend_compare::table::Note;
+use stend_compare::table::{Column, ColumnOrigin, Note};
 
 /// Stands in a note's sentence where its run's name goes.
 const RUN: &str = "\u{fffc}";
 
+/// What runs are called in notes: by the title of their column, where that is no longer than their id.
+pub(crate) struct Titles<'t>(BTreeMap<&'t str, &'t str>);
+
+impl<'t> Titles<'t> {
+    pub(crate) fn of(columns: &'t [Column]) -> Self {
+        let of_runs = columns.iter().filter_map(|column| match &column.origin {
+            ColumnOrigin::Run { id, .. } => Some((id.as_str(), column.title.as_str())),
+            ColumnOrigin::Published { .. } => None,
+        });
+        let titles: BTreeMap<_, _> = of_runs.collect();
+        // The title of a single run is its machine's name, which says less than its id.
+        let is_alone = titles.len() < 2;
+        Self(titles.into_iter().filter(|(id, title)| !is_alone && !title.contains(id)).collect())
+    }
+
+    pub(crate) fn name<'n>(&self, id: &'n str) -> &'n str
+    where
+        't: 'n,
+    {
+        self.0.get(id).copied().unwrap_or(id)
+    }
+}
+
 /// Notes as sentences, without full stops. What holds of several runs alike is said once.
-pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<Phrase> {
+pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>, titles: &Titles) -> Vec<Phrase> {
     let mut alike: Vec<Note> = Vec::new();
     for note in notes {
         let mut note = note.clone();
+        for run in runs_of(&mut note) {
+            *run = titles.name(run).to_owned();
+        }
         if let Note::OtherWork { run, base, scenarios, differences } = &mut note {
             *differences = differences.iter().map(differing_words).collect();
             let same = alike.iter_mut().find_map(|other| match other {
@@ -50,6 +78,14 @@ pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Vec<Phrase
 /// The run of a note whose sentence may name several.
 fn run_of(note: &mut Note) -> Option<&mut String> {
     match note {
+        Note::Side { .. } | Note::Pooled { .. } => None,
+        note => runs_of(note).into_iter().next(),
+    }
+}
+
+/// The runs that a note names, the one that it is on first.
+fn runs_of(note: &mut Note) -> Vec<&mut String> {
+    match note {
         Note::Scaled { run, .. }
         | Note::Target { run, .. }
         | Note::FewRepeats { run, .. }
@@ -62,15 +98,22 @@ fn run_of(note: &mut Note) -> Option<&mut String> {
         | Note::LoaderBound { run, .. }
         | Note::Emulated { run, .. }
         | Note::Public { run }
-        | Note::OtherVersion { run, .. }
-        | Note::OtherWork { run, .. }
-        | Note::OtherPlace { run, .. }
-        | Note::OtherFile { run, .. }
-        | Note::OtherDirection { run, .. }
-        | Note::OtherBuild { run, .. }
         | Note::SeveralBuilds { run, .. }
-        | Note::NoRatio { run, .. } => Some(run),
-        _ => None,
+        | Note::Side { run, .. }
+        | Note::Pooled { run, .. } => vec![run],
+        Note::OtherVersion { run, base, .. }
+        | Note::OtherWork { run, base, .. }
+        | Note::OtherPlace { run, base, .. }
+        | Note::OtherFile { run, base, .. }
+        | Note::OtherDirection { run, base, .. }
+        | Note::OtherBuild { run, base, .. }
+        | Note::NoRatio { run, base, .. } => vec![run, base],
+        // The last of these says what to type, which takes the id.
+        Note::InPairs { .. }
+        | Note::Filtered { .. }
+        | Note::OnlyRows { .. }
+        | Note::NothingPublished { .. }
+        | Note::Unfinished { .. } => Vec::new(),
     }
 }
 
@@ -101,12 +144,10 @@ mod tests {
     #[test]
     fn what_holds_of_several_runs_is_said_once() {
         let bound = |run: &str, scenario: &str| Note::LoaderBound { run: run.into(), scenarios: vec![scenario.into()] };
-        let said = notes(&[
-            bound("a", "x"),
-            bound("b", "x"),
-            bound("c", "y"),
-            Note::Unfinished { run: "a".into(), may_go_on: true },
-        ]);
+        let said = notes(
+            &[bound("a", "x"), bound("b", "x"), bound("c", "y"), Note::Unfinished { run: "a".into(), may_go_on: true }],
+            &Titles::of(&[]),
+        );
         let starts = said.iter().map(|note| note.english().split(": ").next().unwrap()).collect::<Vec<_>>();
         assert_eq!(starts, ["a and b", "c", "a is not finished; resume it with `stend resume a`"]);
         assert!(said[0].russian().starts_with("a и b: генератор нагрузки"), "{}", said[0].russian());
@@ -123,7 +164,7 @@ mod tests {
             }],
         };
         let all = [other_work("b", "x"), other_work("b", "y"), other_work("c", "x"), other_work("c", "y")];
-        let said = notes(&all);
+        let said = notes(&all, &Titles::of(&[]));
         assert_eq!(said.len(), 1, "{said:?}");
         assert_eq!(
             said[0].english(),

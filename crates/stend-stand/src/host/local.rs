@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::{Command, Happening, Host, HostError, Lock, Lockable, MOST_READ, Output, Process};
+use crate::interrupt::Interrupt;
 use crate::lock::{FileLock, LockError};
 
 /// A line that is longer is cut there; the wire allows 1 MiB.
@@ -53,6 +54,10 @@ impl Host for Local {
                 return Err(HostError::TimedOut { program: program(), seconds: command.timeout.as_secs() });
             }
         }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        Interrupt::heard()
     }
 
     fn start(&self, command: &Command) -> Result<Box<dyn Process>, HostError> {

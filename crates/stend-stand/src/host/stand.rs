@@ -403,7 +403,7 @@ pub fn version(host: &dyn Host, compiler: &Compiler) -> Result<String, BuildErro
 
 /// Runs a command there that ends, with all that it started, when this program does or the link. `None` if it had to be ended because it took
 /// too long. The directory is removed unless all goes well.
-fn watched(
+pub fn watched(
     host: &dyn Host,
     directory: &str,
     command: Command,

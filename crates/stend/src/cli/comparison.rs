@@ -117,7 +117,8 @@ impl Options {
                     lasting.push(id);
                 }
                 Named::Range(ids) => {
-                    lasting.push(ends(&ids));
+                    // Between its first session and its last there are those of others.
+                    lasting.push(if word.contains("..") { ends(&ids) } else { word.clone() });
                     let records: Result<Vec<Record>, _> = ids.iter().map(|id| store.load(id)).collect();
                     runs.extend(pools(records?));
                 }

@@ -138,6 +138,7 @@ fn exit_of(error: &StoreError) -> Exit {
         | StoreError::Empty
         | StoreError::TooFarBack { .. }
         | StoreError::Ambiguous(..)
+        | StoreError::Sessions(..)
         | StoreError::LabelTaken { .. }
         | StoreError::BadExport { .. }
         | StoreError::CutOff { .. }

@@ -5,6 +5,7 @@ mod dry;
 mod finish;
 mod measure;
 mod named;
+mod switching;
 mod timing;
 pub(super) mod together;
 
@@ -31,6 +32,7 @@ use super::output::{self, Shown};
 use super::target::TargetFlags;
 use crate::catalogue;
 pub(super) use bench::{Bench, Settled};
+use dry::Compared;
 pub(super) use measure::measure;
 use named::Foreign;
 use stend_lab::rig;
@@ -43,7 +45,9 @@ use stend_report::words::language::Language;
 use stend_stand::host::{Host, Local, stand};
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
+use stend_stats::Design;
 use stend_store::Store;
+use switching::State;
 use timing::Timing;
 use together::Job;
 
@@ -70,6 +74,11 @@ pub(super) struct Arguments {
     /// round by round
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), conflicts_with_all = ["ab", "profile"])]
     sessions: Option<u32>,
+    /// Measure two states of the machine in sessions that take turns, for what cannot stand side by side: kernels, firmware, packages. Give it twice:
+    /// a name, and a shell command that brings the machine into that state, may reboot it, and does nothing where the machine is in it already.
+    /// --sessions says how many of each [default: 5]. After a reboot of this machine the same command goes on (docs/guide/ab.md)
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = State::parse, conflicts_with_all = ["ab", "profile", "label"])]
+    switch: Vec<State>,
     /// Give the run a label, to be used in place of its id
     #[arg(long, value_name = "NAME", conflicts_with = "sessions")]
     label: Option<String>,
@@ -139,6 +148,17 @@ impl Arguments {
     pub(super) fn suite(&self) -> Option<&str> {
         self.suite.as_deref()
     }
+
+    /// How what is measured on so many machines will be compared.
+    fn compared(&self, machines: usize) -> Compared {
+        let sessions = self.sessions.or((!self.switch.is_empty()).then_some(switching::SESSIONS));
+        let design = match sessions {
+            _ if self.ab.is_some() => Design::InTurns,
+            Some(_) if machines > 1 || !self.switch.is_empty() => Design::SessionsInTurns,
+            _ => Design::OneAfterTheOther,
+        };
+        Compared { design, sessions }
+    }
 }
 
 /// What is to be measured, on whichever machine.
@@ -149,6 +169,15 @@ struct Wanted {
     /// The target, or that of each side where a side sets something of it.
     targets: Vec<Target>,
     foreign: Foreign,
+}
+
+impl Wanted {
+    /// Says once, before the first of several sessions, which difference they will show.
+    fn say_sight(&self, global: &Global, compared: Compared) {
+        if !global.quiet {
+            talk!("{}", dry::sight(&self.suite, &[], compared));
+        }
+    }
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -191,6 +220,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     check_faults(&wanted.suite, &wanted.targets)?;
+    if !arguments.switch.is_empty() {
+        switching::check(arguments, &destinations)?;
+    }
     if arguments.dry_run {
         return dry_runs(global, arguments, &destinations, &wanted);
     }
@@ -207,15 +239,22 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         store.check_free(name, "")?;
     }
     drop(store);
+    if let ([destination], false) = (&destinations[..], arguments.switch.is_empty()) {
+        return switching::run(global, arguments, &wanted, destination);
+    }
+    let label = arguments.label.as_deref();
     let job = |destination| Job {
         name: Destination::to_string(destination),
         run: None,
         again: on::again(&destination.word),
-        make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, interrupt, begun)),
+        make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, label, interrupt, begun)),
     };
     let jobs = || destinations.iter().map(job).collect();
     match arguments.sessions {
-        Some(rounds) => together::rounds(global, rounds, jobs, arguments.options, arguments.shown),
+        Some(rounds) => {
+            wanted.say_sight(global, arguments.compared(destinations.len()));
+            together::rounds(global, rounds, jobs, arguments.options, arguments.shown)
+        }
         None => together::run(global, jobs(), arguments.options, arguments.shown),
     }
 }
@@ -276,12 +315,12 @@ fn dry_runs(
     wanted: &Wanted,
 ) -> Result<Exit, Failure> {
     if let [destination] = destinations {
-        return dry_run(global, arguments, destination, wanted).map(|()| Exit::Fine);
+        return dry_run(global, arguments, destination, wanted, 1).map(|()| Exit::Fine);
     }
     let mut worst = Exit::Fine;
     for destination in destinations {
         output::print(&format!("on {destination}:\n"))?;
-        match dry_run(global, arguments, destination, wanted) {
+        match dry_run(global, arguments, destination, wanted, destinations.len()) {
             Ok(()) => {}
             Err(failure) if failure.is_closed_pipe() || Interrupt::heard() => return Err(failure),
             Err(failure) => {
@@ -293,7 +332,13 @@ fn dry_runs(
     Ok(worst)
 }
 
-fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wanted: &Wanted) -> Result<(), Failure> {
+fn dry_run(
+    global: &Global,
+    arguments: &Arguments,
+    destination: &Destination,
+    wanted: &Wanted,
+    machines: usize,
+) -> Result<(), Failure> {
     let host = on::host(global, destination, &arguments.building)?;
     let host = &*host;
     let building = arguments.building.or_known(destination);
@@ -317,7 +362,11 @@ fn dry_run(global: &Global, arguments: &Arguments, destination: &Destination, wa
         let side = if settled.len() > 1 { format!(" of side {}", wanted.sides[place].label) } else { String::new() };
         output::print(&format!("target{side}: {target}\n"))?;
     }
-    dry::print(host, suite, wanted.sides.clone(), &compiler, settled.first())
+    if !arguments.switch.is_empty() {
+        output::print(&switching::in_words(arguments))?;
+    }
+    let compared = arguments.compared(machines);
+    dry::print(host, suite, wanted.sides.clone(), &compiler, settled.first(), compared)
 }
 
 /// Measures one machine. What was begun is told as soon as it is in the store.
@@ -326,6 +375,7 @@ fn measure_on(
     arguments: &Arguments,
     wanted: &Wanted,
     destination: &Destination,
+    label: Option<&str>,
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
@@ -403,13 +453,17 @@ fn measure_on(
     }
     if !global.quiet {
         foreign.tell(&*bench.host);
-        talk!("{}", dry::sight(&suite, &skipped, !sides.is_empty()));
+        // Of sessions it is said once, before the first.
+        let compared = arguments.compared(1);
+        if compared.sessions.is_none() {
+            talk!("{}", dry::sight(&suite, &skipped, compared));
+        }
     }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
     let run = Run {
         id: free_id(|| run_id(started_at), |id| store.has_run(id))?,
-        label: arguments.label.clone(),
+        label: label.map(str::to_owned),
         stend_version: env!("CARGO_PKG_VERSION").into(),
         host: bench.host.name().into(),
         started_at,

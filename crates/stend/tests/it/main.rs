@@ -36,6 +36,7 @@ mod public;
 mod rig;
 mod setup;
 mod suites_and_references;
+mod switching;
 mod target_refusals;
 mod targets;
 mod timing;

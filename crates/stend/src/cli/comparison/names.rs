@@ -10,7 +10,7 @@ use crate::cli::failure::Failure;
 use stend_model::nearest;
 use stend_model::quantity::english_plural;
 use stend_model::record::{Kind, Summary};
-use stend_model::run::HERE;
+use stend_model::run::{HERE, session_of_label};
 use stend_stand::hosts::Hosts;
 use stend_store::{Store, StoreError, back_from_last};
 
@@ -103,19 +103,52 @@ impl<'a> Names<'a> {
             ))),
             Some(reference) => Ok(Named::Reference(reference.clone())),
             None if is_machine => self.newest_of(word).map(Named::Run),
-            None => self.run(word).map(Named::Run),
+            None => match self.sessions_of(word)? {
+                sessions if sessions.is_empty() => self.run(word).map(Named::Run),
+                sessions => Ok(Named::Range(sessions)),
+            },
         }
     }
 
-    /// The run that a word means; a machine's name is its newest run.
+    /// The run that a word means; a machine's name is its newest run, that of sessions the first of them.
     pub(super) fn find_run(&self, word: &str) -> Result<String, Failure> {
-        if self.is_machine(word) { self.newest_of(word) } else { self.run(word) }
+        match self.sessions_of(word)?.into_iter().next() {
+            _ if self.is_machine(word) => self.newest_of(word),
+            Some(first) => Ok(first),
+            None => self.run(word),
+        }
     }
 
     fn is_machine(&self, word: &str) -> bool {
         // An id is an id, and a label a label, whatever a machine is called.
-        let is_run = |run: &Summary| run.id == word || run.label.as_deref() == Some(word);
-        self.runs.iter().any(|run| self.is_of(run, word)) && !self.runs.iter().any(is_run)
+        self.runs.iter().any(|run| self.is_of(run, word)) && !self.is_run(word)
+    }
+
+    fn is_run(&self, word: &str) -> bool {
+        self.runs.iter().any(|run| run.id == word || run.label.as_deref() == Some(word))
+    }
+
+    /// The finished runs whose labels are of sessions of this name, as `NAME-1`; none where a run itself is called so.
+    fn sessions_of(&self, name: &str) -> Result<Vec<String>, Failure> {
+        if self.is_run(name) {
+            return Ok(Vec::new());
+        }
+        let is_session = |run: &&Summary| {
+            run.label.as_deref().and_then(session_of_label).is_some_and(|(of, _)| of == name) && is_ordinary(run)
+        };
+        let runs: Vec<_> = self.runs.iter().filter(is_session).collect();
+        if runs.iter().any(|run| !self.are_of_one(runs[0], run)) {
+            return Err(Failure::usage(format!(
+                "\"{name}\": the runs {name}-1 and so on are of several machines or suites; name one of them"
+            )));
+        }
+        Ok(runs.into_iter().map(|run| run.id.clone()).collect())
+    }
+
+    /// Whether they are of one machine and one suite. Two machines of one make may have the same hardware.
+    fn are_of_one(&self, one: &Summary, other: &Summary) -> bool {
+        self.hosts.is_one((&one.machine, &one.host), (&other.machine, &other.host))
+            && (&one.hardware_id, &one.suite) == (&other.hardware_id, &other.suite)
     }
 
     fn is_of(&self, run: &Summary, machine: &str) -> bool {
@@ -228,7 +261,10 @@ impl<'a> Names<'a> {
                 let is_run = |end: &&str| !end.is_empty() && end.parse::<Date>().is_err();
                 ends.into_iter().filter(is_run).filter_map(|end| self.of_kind(end, Some(Kind::Run)).ok()).collect()
             }
-            None => self.run(word).into_iter().collect(),
+            None => {
+                let sessions = self.sessions_of(word).unwrap_or_default();
+                if sessions.is_empty() { self.run(word).into_iter().collect() } else { sessions }
+            }
         };
         let stored = |id: &String| id.split_once(':').map_or(id.clone(), |(id, _)| id.to_owned());
         let ids: BTreeSet<String> = named.iter().map(stored).collect();
@@ -310,13 +346,8 @@ impl<'a> Names<'a> {
             .into_iter()
             .filter_map(|end| if let End::Run(place) = end { self.runs.get(*place) } else { None })
             .collect();
-        // Two machines of one make may have the same hardware.
-        let is_same = |one: &Summary, other: &Summary| {
-            self.hosts.is_one((&one.machine, &one.host), (&other.machine, &other.host))
-                && (&one.hardware_id, &one.suite) == (&other.hardware_id, &other.suite)
-        };
         if let [first, last] = at_ends[..]
-            && !is_same(first, last)
+            && !self.are_of_one(first, last)
         {
             let what = if first.suite == last.suite { "machines" } else { "suites" };
             return Err(bad(format!("goes from one of two {what} to the other; name them apart")));
@@ -342,10 +373,9 @@ impl<'a> Names<'a> {
             after && before
         };
         let within = self.runs.iter().enumerate().filter(|(place, run)| is_within(*place, run)).map(|(_, run)| run);
-        let is_ordinary = |run: &&Summary| run.state == "finished" && run.kind == Kind::Run;
-        let mut runs: Vec<&Summary> = within.filter(is_ordinary).collect();
+        let mut runs: Vec<&Summary> = within.filter(|run| is_ordinary(run)).collect();
         if let Some(end) = at_ends.first() {
-            runs.retain(|run| is_same(run, end));
+            runs.retain(|run| self.are_of_one(run, end));
         }
         runs.retain(|run| machine.is_none_or(|machine| self.is_of(run, machine)));
         let Some(first) = runs.first() else {
@@ -397,6 +427,11 @@ impl<'a> Names<'a> {
         };
         Ok(self.runs.iter().position(|run| run.id == found).map_or(End::Open, End::Run))
     }
+}
+
+/// Whether it stands for its machine beside other runs.
+fn is_ordinary(run: &Summary) -> bool {
+    run.state == "finished" && run.kind == Kind::Run
 }
 
 /// Says which suite was taken, where there are others.

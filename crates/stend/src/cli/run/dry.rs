@@ -22,28 +22,44 @@ use stend_stand::host::stand::Compiler;
 use stend_stand::machine;
 use stend_stats::{DEFAULT_FLOOR, Design, LEAST_NUMBERS, visible_difference};
 
-/// What difference a comparison of such runs will show, by how much repeats vary; of the scenario with the fewest repeats.
-pub(super) fn sight(suite: &Suite, skipped: &[Skipped], in_pairs: bool) -> String {
+/// How what is measured will be compared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compared {
+    pub(super) design: Design,
+    /// How many sessions there will be, if each is to give a number.
+    pub(super) sessions: Option<u32>,
+}
+
+/// What difference such a comparison will show, by how much its numbers vary; of the scenario with the fewest repeats.
+pub(super) fn sight(suite: &Suite, skipped: &[Skipped], compared: Compared) -> String {
     let measured = || {
         let is_skipped = |name: &str| skipped.iter().any(|skipped| skipped.scenario == name);
         suite.scenarios.iter().filter(move |scenario| !scenario.is_precondition() && !is_skipped(&scenario.name))
     };
     let repeats = measured().map(|scenario| scenario.repeats as usize).min().unwrap_or(0);
     let scenarios = measured().count();
-    let (design, numbers, beside) = if in_pairs {
-        (Design::InTurns, english_plural(repeats, "pair", "pairs"), "")
-    } else {
-        (Design::OneAfterTheOther, english_plural(repeats, "repeat", "repeats"), " beside another such run")
+    let Compared { design, sessions } = compared;
+    let (count, [one, many]) = match sessions {
+        Some(sessions) => (sessions as usize, ["session", "sessions"]),
+        None if design == Design::InTurns => (repeats, ["pair", "pairs"]),
+        None => (repeats, ["repeat", "repeats"]),
+    };
+    let numbers = english_plural(count, one, many);
+    let vary = if sessions.is_some() { many } else { "repeats" };
+    let beside = match design {
+        Design::OneAfterTheOther => " beside another such run",
+        Design::InTurns | Design::SessionsInTurns => "",
     };
     let floor = measured().filter_map(|scenario| scenario.metrics.first()?.floor).map(|floor| floor.0);
     let floor = floor.fold(DEFAULT_FLOOR, f64::max);
     let seen = |cv: f64| {
-        let share = visible_difference(cv, repeats, design, floor, scenarios)?;
-        Some(format!("{} where repeats vary by {}", percent(share), percent(cv)))
+        let share = visible_difference(cv, count, design, floor, scenarios)?;
+        Some(format!("{} where {vary} vary by {}", percent(share), percent(cv)))
     };
     let seen: Vec<String> = [0.01, 0.03, 0.1].into_iter().filter_map(seen).collect();
     if seen.is_empty() {
-        return format!("{numbers} of a scenario{beside} show no difference: a verdict takes {LEAST_NUMBERS}");
+        let verb = if count == 1 { "shows" } else { "show" };
+        return format!("{numbers} of a scenario{beside} {verb} no difference: a verdict takes {LEAST_NUMBERS}");
     }
     let of = english_plural(scenarios, "scenario", "scenarios");
     format!("{numbers} of {of}{beside} show a difference of {}", seen.join(", "))
@@ -76,6 +92,7 @@ pub(super) fn print(
     sides: Vec<Side>,
     usual: &Compiler,
     target: Option<&Target>,
+    compared: Compared,
 ) -> Result<(), Failure> {
     use std::fmt::Write as _;
     let skipped = prepare::skipped(host, &suite, &sides);
@@ -127,7 +144,7 @@ pub(super) fn print(
     }
     let long = duration(measured(), if sides.is_empty() { 1 } else { 2 });
     let _ = writeln!(text, "{} in all, warm-ups included{long}", english_plural(plan.len(), "repeat", "repeats"));
-    let _ = writeln!(text, "{}", sight(&suite, &skipped, !sides.is_empty()));
+    let _ = writeln!(text, "{}", sight(&suite, &skipped, compared));
     output::print(&text)?;
     Ok(())
 }

@@ -7,7 +7,6 @@ use super::Options;
 use super::bench::{Bench, Settled};
 use crate::cli::Global;
 use crate::cli::failure::Failure;
-use crate::cli::output;
 use crate::cli::progress::Progress;
 use stend_lab::run::{Ending, Journal, Making, make};
 use stend_model::profile::Profile;
@@ -65,8 +64,7 @@ pub(in crate::cli) fn measure(
     store.close_run(&run.id, Timestamp::now(), ending == Ending::Complete)?;
     drop(bench);
     if ending == Ending::Interrupted {
-        let kept = english_plural(repeats.len(), "repeat is", "repeats are");
-        talk!("interrupted; {kept} kept. Go on with: {} resume {}", output::program(), run.id);
+        talk!("interrupted; {} kept", english_plural(repeats.len(), "repeat is", "repeats are"));
     }
     Ok(ending)
 }

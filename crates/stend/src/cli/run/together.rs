@@ -75,8 +75,9 @@ fn begun(job: &Job) -> OnceLock<String> {
 }
 
 fn interrupted(run: Option<&String>) -> Exit {
-    if run.is_none() {
-        talk!("interrupted before anything was measured");
+    match run {
+        Some(run) => talk!("{}", go_on_with(run)),
+        None => talk!("interrupted before anything was measured"),
     }
     Exit::Interrupted
 }
@@ -116,6 +117,21 @@ pub(in crate::cli) fn rounds<'j>(
             of_machine.extend(one.run);
         }
     }
+    let exit = show_sessions(global, &runs, options, shown)?;
+    if !global.quiet {
+        let ends = runs.iter().filter_map(|runs| Some(format!("{}..{}", runs.first()?, runs.last()?)));
+        talk!("compare them again: {} compare {}", output::program(), ends.collect::<Vec<_>>().join(" "));
+    }
+    Ok(exit)
+}
+
+/// Prints one table of runs that are sessions: a column for each list of ids.
+pub(super) fn show_sessions(
+    global: &Global,
+    runs: &[Vec<String>],
+    options: Options,
+    shown: Shown,
+) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_directory()?)?;
     let load = |ids: &Vec<String>| ids.iter().map(|id| store.load(id)).collect::<Result<Vec<Record>, _>>();
     let records = runs.iter().map(load).collect::<Result<Vec<_>, _>>()?;
@@ -128,10 +144,6 @@ pub(in crate::cli) fn rounds<'j>(
     match shown.is_json() {
         true => output::print_json("table", &table)?,
         false => output::print_table(global, shown.format()?, &views[0], &table, options.all_metrics)?,
-    }
-    if !global.quiet {
-        let ends = runs.iter().filter_map(|runs| Some(format!("{}..{}", runs.first()?, runs.last()?)));
-        talk!("compare them again: {} compare {}", output::program(), ends.collect::<Vec<_>>().join(" "));
     }
     Ok(exit)
 }

@@ -1,0 +1,223 @@
+//! `--switch`: states of one machine that cannot be measured side by side, such as two kernels, in sessions that take turns.
+//!
+//! What is done is read from the labels of the runs that are there, so the same command goes on after a reboot.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use stend_lab::run::Ending;
+use stend_model::run::{RunState, label_of_session};
+use stend_stand::host::stand::watched;
+use stend_stand::host::{Command, HostError, Output};
+use stend_stand::hosts::{Destination, Hosts};
+use stend_stand::interrupt::Interrupt;
+use stend_store::Store;
+
+use super::together::show_sessions;
+use super::{Arguments, Wanted, measure_on};
+use crate::cli::Global;
+use crate::cli::changing::assigned;
+use crate::cli::failure::{Exit, Failure};
+use crate::cli::label;
+use crate::cli::on;
+use crate::cli::output;
+
+/// How many sessions of each state there are unless the user says otherwise: fewer give no verdict.
+pub(super) const SESSIONS: u32 = 5;
+/// A machine that reboots may take so long to come back.
+const WAY_BACK: Duration = Duration::from_secs(15 * 60);
+const BETWEEN_TRIES: Duration = Duration::from_secs(2);
+/// Installing a kernel takes minutes.
+const LONGEST_SWITCH: Duration = Duration::from_secs(3600);
+
+/// A state of the machine, and the command that brings it there.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    name: String,
+    command: String,
+}
+
+impl State {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let (name, command) = assigned(text, "old='sysctl vm.swappiness=60'")?;
+        if command.trim().is_empty() {
+            return Err("the command is empty; `true` changes nothing".into());
+        }
+        Ok(Self { name, command })
+    }
+}
+
+/// How many sessions of each state are asked for.
+pub(super) fn sessions(arguments: &Arguments) -> u32 {
+    arguments.sessions.unwrap_or(SESSIONS)
+}
+
+/// What a dry run says of the states.
+pub(super) fn in_words(arguments: &Arguments) -> String {
+    let mut text = format!("{} sessions of each, in turns, each after its command:\n", sessions(arguments));
+    for state in &arguments.switch {
+        text += &format!("  {}: {}\n", state.name, state.command);
+    }
+    text
+}
+
+/// Refuses what cannot be measured so.
+pub(super) fn check(arguments: &Arguments, destinations: &[Destination]) -> Result<(), Failure> {
+    let states = &arguments.switch;
+    if states.len() != 2 {
+        return Err(Failure::usage("--switch takes two: --switch old='COMMAND' --switch new='COMMAND'"));
+    }
+    if states[0].name == states[1].name {
+        return Err(Failure::usage(format!(
+            "--switch: both states are called {}; call one of them otherwise",
+            states[0].name
+        )));
+    }
+    if destinations.len() > 1 {
+        return Err(Failure::usage("--switch is for one machine, and --on names several; measure each by itself"));
+    }
+    Ok(())
+}
+
+/// Makes the sessions that are missing, and prints one table with a column for each state.
+pub(super) fn run(
+    global: &Global,
+    arguments: &Arguments,
+    wanted: &Wanted,
+    destination: &Destination,
+) -> Result<Exit, Failure> {
+    let interrupt = Interrupt::listen()?;
+    let directory = global.store_directory()?;
+    let sessions = sessions(arguments);
+    {
+        let (store, hosts) = (Store::open(&directory)?, Hosts::read(&directory).map_err(Failure::usage)?);
+        for state in &arguments.switch {
+            label::check(&store, &hosts, &state.name)?;
+            label::check(&store, &hosts, &label_of_session(&state.name, sessions))?;
+            if let Some(run) = store.labelled(&state.name)? {
+                return Err(Failure::usage(format!(
+                    "--switch {}: run {run} is called so; choose another name, or give that run another label",
+                    state.name
+                )));
+            }
+            for number in 1..=sessions {
+                made(&store, wanted, destination, &label_of_session(&state.name, number))?;
+            }
+        }
+    }
+    wanted.say_sight(global, arguments.compared(1));
+    let mut runs = vec![Vec::new(); arguments.switch.len()];
+    let mut is_new = false;
+    for number in 1..=sessions {
+        // Always in this order: two neighbouring sessions of one state would share a boot, and be one.
+        for (state, runs) in arguments.switch.iter().zip(&mut runs) {
+            let label = label_of_session(&state.name, number);
+            let there = made(&Store::open_to_read(&directory)?, wanted, destination, &label)?;
+            if let Some(Made { id, state: RunState::Finished }) = there {
+                runs.push(id);
+                continue;
+            }
+            if let Some(Made { id, .. }) = there {
+                Store::open(&directory)?.label(&id, None)?;
+                talk!("run {id} was not finished, and is no longer {label}; that session is measured anew");
+            }
+            is_new = true;
+            if !global.quiet {
+                talk!("session {number} of {sessions}: {}", state.name);
+            }
+            let begun = OnceLock::new();
+            let ending = bring_to(global, arguments, destination, state, &interrupt)
+                .and_then(|()| measure_on(global, arguments, wanted, destination, Some(&label), &interrupt, &begun));
+            match (ending, begun.into_inner()) {
+                (Ok(Ending::Complete), Some(id)) => runs.push(id),
+                (Err(failure), _) if !interrupt.requested() => return Err(failure.and_then(GO_ON)),
+                _ => {
+                    talk!("{GO_ON}");
+                    return Ok(Exit::Interrupted);
+                }
+            }
+        }
+    }
+    if !is_new {
+        talk!("all sessions are there already; `{} list` shows them", output::program());
+    }
+    let exit = show_sessions(global, &runs, arguments.options, arguments.shown)?;
+    if !global.quiet {
+        let names: Vec<_> = arguments.switch.iter().map(|state| state.name.as_str()).collect();
+        talk!("compare them again: {} compare {}", output::program(), names.join(" "));
+    }
+    Ok(exit)
+}
+
+const GO_ON: &str = "the same command goes on with the next session";
+
+/// A run that has the label of a session.
+struct Made {
+    id: String,
+    state: RunState,
+}
+
+/// The run of this label, which must be of the same work on the same machine.
+fn made(store: &Store, wanted: &Wanted, destination: &Destination, label: &str) -> Result<Option<Made>, Failure> {
+    let Some(id) = store.labelled(label)? else { return Ok(None) };
+    let run = store.load(&id)?.run;
+    if run.suite.name != wanted.suite.name || run.host != destination.address {
+        return Err(Failure::usage(format!(
+            "--switch: {label} is run {id} of suite {} on {}; choose another name, or give that run another label",
+            run.suite.name, run.host
+        )));
+    }
+    Ok(Some(Made { id, state: run.state }))
+}
+
+/// Runs a state's command on the machine until it ends well. A machine that reboots by it is waited for, and then the command runs again.
+fn bring_to(
+    global: &Global,
+    arguments: &Arguments,
+    destination: &Destination,
+    state: &State,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::unusable(format!("--switch {}: {why}", state.name));
+    let command = || Command::new(["sh", "-c", &*state.command]);
+    let mut lost: Option<Instant> = None;
+    loop {
+        let is_waited_for = lost.is_some_and(|since| since.elapsed() < WAY_BACK);
+        match on::host(global, destination, &arguments.building) {
+            Ok(host) => match watched(&*host, "", command(), LONGEST_SWITCH, &mut |_| {}) {
+                Ok(Some(Output { exit: Some(0), .. })) => return Ok(()),
+                Ok(Some(Output { exit: Some(status), stderr, .. })) => {
+                    let said = String::from_utf8_lossy(&stderr);
+                    let said = said.lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+                    return Err(failed(&format!("its command exited with status {status}{said}")));
+                }
+                Ok(Some(_)) if destination.is_here() => return Err(failed(&"its command was killed by a signal")),
+                Ok(None) => {
+                    return Err(failed(&format!(
+                        "its command did not end within {} min",
+                        LONGEST_SWITCH.as_secs() / 60
+                    )));
+                }
+                Ok(Some(_)) | Err(HostError::Link { .. }) => {}
+                Err(error) => return Err(failed(&error)),
+            },
+            Err(_) if is_waited_for => {}
+            Err(failure) => return Err(failure),
+        }
+        if interrupt.requested() {
+            return Err(failed(&HostError::Interrupted));
+        }
+        match lost {
+            None => talk!("the link dropped; waiting for {destination} to come back"),
+            Some(_) if !is_waited_for => {
+                return Err(failed(&format!(
+                    "the link has dropped again and again for {} min; its command must do nothing where the machine is in that state already",
+                    WAY_BACK.as_secs() / 60
+                )));
+            }
+            Some(_) => {}
+        }
+        lost.get_or_insert_with(Instant::now);
+        std::thread::sleep(BETWEEN_TRIES);
+    }
+}
