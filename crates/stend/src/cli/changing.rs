@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::completions;
 use clap::Args;
 use stend_model::quantity::Span;
 use stend_model::suite::Changes;
@@ -22,7 +23,7 @@ pub(super) struct Changing {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Run only scenarios whose name contains this; may be given several times
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", add = completions::scenarios())]
     only: Vec<String>,
 }
 

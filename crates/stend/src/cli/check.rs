@@ -4,6 +4,7 @@ use clap::Args;
 use stend_model::suite::{Changes, Gates};
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::on::On;
 use super::output::Shown;
@@ -21,6 +22,7 @@ use stend_stand::machine::{self, Finding, State};
 )]
 pub(super) struct Arguments {
     /// Check for this suite: its gates, and the space that its files need [default: the default gates, and no files]
+    #[arg(add = completions::suites())]
     suite: Option<String>,
     #[command(flatten)]
     on: On,

@@ -9,6 +9,7 @@ use stend_model::nearest;
 
 use super::Global;
 use super::comparison::{FILTER_HELP, Options, RANGE_HELP, refused_as_emulated};
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Shown};
 use fail_on::FailOn;
@@ -23,7 +24,7 @@ pub(super) struct Arguments {
     /// What to compare; the first run is the base. Runs (an id or a prefix of it, a label, last, last~1), machines (by name: the newest run), ranges of a
     /// machine's history (FROM..TO or MACHINE:FROM..TO; the ends are runs or days), and references. A single run is shown with all references. A run
     /// of two sides has a column for each; RUN:SIDE is one of them
-    #[arg(required = true)]
+    #[arg(required = true, add = completions::comparable())]
     what: Vec<String>,
     #[command(flatten)]
     options: Options,

@@ -12,6 +12,7 @@ use stend_model::reference::Reference;
 use stend_model::suite::{Key, Keys, Layout};
 
 use super::Global;
+use super::completions;
 use super::failure::Failure;
 use super::output;
 use crate::catalogue;
@@ -31,10 +32,10 @@ use stend_store::Store;
 pub(super) struct Options {
     /// The suite from which machines and ranges select runs [default: that of the runs named, else the newest that all machines have finished runs
     /// of]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::measured_suites())]
     suite: Option<String>,
     /// The base, if not the first run
-    #[arg(long, value_name = "RUN")]
+    #[arg(long, value_name = "RUN", add = completions::comparable())]
     baseline: Option<String>,
     /// The figures to compare, such as `scenario:"4k*" -metric:"latency p99"`; see below
     #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]

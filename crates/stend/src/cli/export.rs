@@ -9,6 +9,7 @@ use stend_model::public::Publisher;
 use stend_model::run::Series;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use stend_model::profile::{NotSeen, Observed, Profile, Stacks};
 use stend_model::quantity::english_plural;
@@ -18,7 +19,7 @@ use stend_store::{Store, write_export};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", add = completions::runs())]
     run: String,
     /// Omit everything that may identify the machine or its owner, and report what was omitted: names and addresses, most kernel parameters, boot
     /// ids, network interfaces, paths, serial numbers, output of instruments. Titles and names of suites and scenarios are kept

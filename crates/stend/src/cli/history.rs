@@ -10,6 +10,7 @@ use stend_model::identity::short;
 use stend_model::record::Summary;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Json};
 use stend_compare::history::{self, NotFound, Outline, Wanted};
@@ -28,7 +29,7 @@ pub(super) struct Arguments {
     what: String,
     /// Only runs of this machine, by any of its names, whatever its hardware; or a prefix of a hardware id, as `stend list` shows it [default: the
     /// hardware of the newest run]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::machines())]
     machine: Option<String>,
     /// Output format; a drawing lists the changes below it, and a page adds a table of the runs [default: table]
     #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]

@@ -12,6 +12,7 @@ use stend_model::weight::{Known, Power, Price};
 
 use super::Global;
 use super::changing::assigned;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format, Shown};
 use crate::catalogue;
@@ -45,6 +46,7 @@ enum Action {
     #[command(after_help = SET_EXAMPLES)]
     Set {
         /// The name
+        #[arg(add = completions::hosts())]
         name: String,
         /// The new destination [default: unchanged]
         destination: Option<String>,
@@ -54,6 +56,7 @@ enum Action {
     /// Show the facts about a machine, and its newest runs
     Show {
         /// The name
+        #[arg(add = completions::hosts())]
         name: String,
         #[command(flatten)]
         shown: Shown,
@@ -61,6 +64,7 @@ enum Action {
     /// Remove a name; the machine's runs keep it
     Remove {
         /// The name
+        #[arg(add = completions::hosts())]
         name: String,
     },
 }

@@ -6,12 +6,14 @@ use stend_stand::hosts::{Hosts, check_name};
 use stend_store::Store;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use crate::catalogue;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run: its id or a prefix of it, its label, `last`, or `last~1` for the one before
+    #[arg(add = completions::runs())]
     run: String,
     /// The label: 1 to 64 letters, digits, and - . or _ [default: the run's label is removed]
     label: Option<String>,

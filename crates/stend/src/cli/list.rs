@@ -9,6 +9,7 @@ use stend_model::record::Kind;
 use stend_model::record::Summary;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::Shown;
 use stend_report::doc::{Doc, Frame, Table, Value, figures, words};
@@ -18,13 +19,13 @@ use stend_store::{Store, StoreError};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Only runs of this suite
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::measured_suites())]
     suite: Option<String>,
     /// Only runs of this machine
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::machines())]
     machine: Option<String>,
     /// Only the run with this label
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = completions::labels())]
     label: Option<String>,
     /// Only the newest so many of these
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -137,6 +137,7 @@ enum Command {
 
 /// Parses the command line, does what it says, and gives the exit status.
 pub(crate) fn main() -> ExitCode {
+    completions::answer();
     let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match dispatch(&cli) {
         Ok(exit) => exit.into(),

@@ -7,6 +7,7 @@ use clap::Args;
 use stend_model::run::Build;
 
 use super::Global;
+use super::completions;
 use super::failure::Failure;
 use crate::voice::AtTheTerminal;
 use stend_lab::run::prepare::{self};
@@ -24,7 +25,7 @@ use stend_store::StoreError;
 pub(super) struct On {
     /// Another machine: a name listed by `stend hosts`, or an ssh destination (user@host, or a name of ~/.ssh/config). It must have a shell, tar and
     /// a C compiler
-    #[arg(long, value_name = "HOST", help_heading = "Another machine (docs/guide/hosts.md)")]
+    #[arg(long, value_name = "HOST", add = completions::hosts(), help_heading = "Another machine (docs/guide/hosts.md)")]
     on: Option<String>,
 }
 
@@ -37,6 +38,7 @@ pub(super) struct OnSeveral {
         long,
         value_name = "HOST[,HOST…]",
         value_delimiter = ',',
+        add = completions::hosts(),
         help_heading = "Another machine (docs/guide/hosts.md)"
     )]
     on: Vec<String>,

@@ -9,6 +9,7 @@ use stend_model::cause::Cause;
 use stend_model::run::Skipped;
 
 use super::changing::Changing;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output;
 use super::run::fresh_seed;
@@ -22,7 +23,7 @@ use stend_stand::host::stand;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file
-    #[arg(default_value = "quick")]
+    #[arg(default_value = "quick", add = completions::suites())]
     suite: String,
     #[command(flatten)]
     changing: Changing,

@@ -7,6 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use stend_model::profile::parts::Summary;
@@ -19,7 +20,7 @@ use stend_store::Store;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run: its id or a prefix of it, its label, `last`, or `last~1` for the one before
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", add = completions::runs())]
     run: String,
     /// Only the scenario with this name, or those whose name contains it
     scenario: Option<String>,

@@ -6,6 +6,7 @@ use clap::Args;
 use stend_model::metric::Unit;
 use stend_model::reference::Reference;
 
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
@@ -15,6 +16,7 @@ use stend_model::quantity::english_plural;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A reference's name
+    #[arg(add = completions::references())]
     reference: Option<String>,
     #[command(flatten)]
     json: Json,

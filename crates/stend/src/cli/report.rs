@@ -10,6 +10,7 @@ use stend_model::run::Series;
 
 use super::Global;
 use super::comparison::{Chosen, FILTER_HELP, Options, RANGE_HELP};
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format};
 use crate::catalogue;
@@ -23,7 +24,7 @@ use stend_store::{self, Store};
 pub(super) struct Arguments {
     /// What to report, named as for `stend compare`; the first run is the base: runs, RUN:SIDE, machines, ranges of a machine's history, and
     /// references. Without references, all references with matching figures are shown
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", add = completions::comparable())]
     what: Vec<String>,
     /// The output file, `-` for standard output; with --format svg a directory [default: reports/RUN.html in the store, or reports/RUN+RUN.html]
     #[arg(short, long, value_name = "FILE")]

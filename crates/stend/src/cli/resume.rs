@@ -8,6 +8,7 @@ use stend_model::run::{Run, RunState};
 use stend_model::target::TargetOfRun;
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::on::Building;
 use super::output::Shown;
@@ -24,7 +25,7 @@ use stend_store::Store;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run, or one run on each of several machines, resumed in parallel [default: the newest unfinished run]
-    #[arg(value_name = "RUN")]
+    #[arg(value_name = "RUN", add = completions::open_runs())]
     runs: Vec<String>,
     #[command(flatten)]
     options: Options,

@@ -5,12 +5,13 @@ use stend_model::run::HERE;
 use stend_store::{MeasuringLock, Store};
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The runs: ids or prefixes of them, labels, `last`, or `last~1` for the one before
-    #[arg(required = true)]
+    #[arg(required = true, add = completions::runs())]
     runs: Vec<String>,
 }
 

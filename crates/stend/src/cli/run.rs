@@ -25,6 +25,7 @@ use stend_model::target::{Target, TargetOfRun};
 
 use super::Global;
 use super::changing::Changing;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::label;
 use super::on::{self, Building, OnSeveral};
@@ -54,6 +55,7 @@ use together::Job;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file [default: quick]
+    #[arg(add = completions::suites())]
     suite: Option<String>,
     /// Run an unmodified fio job file instead of a suite; may be given several times. ${LUN1}, ${LUN2} … in it are files that stend lays out (--set
     /// lun_size=1GiB, --set directory=/mnt/array), or the LUNs of the target. --set runtime=10s, ramp_time, size=1GiB, io_size, filesize and loops

@@ -8,6 +8,7 @@ use stend_model::record::Record;
 use stend_model::run::{Outcome, Repeat, Run, RunState, Session};
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format};
 use stend_compare::sides::views;
@@ -22,7 +23,7 @@ use stend_store::Store;
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The run: its id or a prefix of it, its label, `last`, or `last~1` for the one before
-    #[arg(default_value = "last")]
+    #[arg(default_value = "last", add = completions::runs())]
     run: String,
     /// List every repeat with its value; for an invalid one, the reason
     #[arg(long)]

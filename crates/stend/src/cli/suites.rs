@@ -6,6 +6,7 @@ use serde::Serialize;
 use stend_model::suite::{Changes, Suite};
 
 use super::Global;
+use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::Shown;
 use crate::catalogue;
@@ -15,6 +16,7 @@ use stend_report::doc::{Doc, Fold, Frame, Role, Table, Value, figures, words};
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// A suite's name, or the path of a TOML file
+    #[arg(add = completions::suites())]
     suite: Option<String>,
     #[command(flatten)]
     shown: Shown,

@@ -1,6 +1,7 @@
 //! What each command gives, as a user meets it.
 
 use crate::common::Stand;
+use crate::common::runs::{A, B, C, Runs};
 use serde_json::json;
 
 fn measured() -> Stand {
@@ -551,11 +552,62 @@ fn the_fingerprint_is_the_same_twice() {
 fn completions_and_manual_pages_come_from_the_same_definitions() {
     let stand = Stand::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(stand.fine(&["completions", shell]).out.contains("compare"), "{shell}");
+        assert!(stand.fine(&["completions", shell]).out.contains("STEND_COMPLETE"), "{shell}");
     }
     assert!(stand.fine(&["man"]).out.contains(".TH stend"));
     stand.fine(&["man", "pages"]);
     assert!(stand.path().join("pages/stend-compare.1").is_file());
+}
+
+/// A real bash completes with what the program prints for it.
+#[test]
+fn a_shell_completes_what_is_there() {
+    let runs = Runs::new();
+    runs.add(&[runs.run(A, &[("x", 1.0)]).on("desk"), runs.run(B, &[("x", 1.0)])]);
+    let stand = &runs.stand;
+    runs.add(&[runs.run(C, &[("x", 1.0)]).on("de$(touch sk)")]);
+    stand.fine(&["label", A, "before"]);
+    stand.fine(&["hosts", "add", "board", "root@board"]);
+    std::fs::write(stand.path().join("mine.toml"), "").unwrap();
+    let program = stand.command(&[]).get_program().to_owned();
+    let complete = |line: &str| {
+        let script = format!(
+            "source <(stend completions bash); COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_TYPE=9\n\
+             _clap_complete_stend stend \"${{COMP_WORDS[COMP_CWORD]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let mut command = std::process::Command::new("bash");
+        let directory = std::path::Path::new(&program).parent().unwrap().display().to_string();
+        let path = format!("{directory}:{}", std::env::var("PATH").unwrap());
+        command.args(["-c", &script]).env("PATH", path).env("STEND_STORE", stand.store()).current_dir(stand.path());
+        let ended = crate::common::ended(&mut command);
+        assert_eq!((ended.status, ended.err.as_str()), (Some(0), ""), "{line}");
+        ended.out.lines().map(|word| word.trim().to_owned()).collect::<Vec<_>>()
+    };
+    for (line, wanted) in [
+        ("stend sh", &["show"][..]),
+        ("stend show ''", &["before", A, B]),
+        ("stend rm --sto", &["--store"]),
+        ("stend compare be", &["before"]),
+        ("stend compare de", &["desk"]),
+        ("stend compare on-the", &["on-the-way-to-the-summit"]),
+        ("stend resume ''", &[]),
+        ("stend run q", &["quick"]),
+        ("stend run ./m", &["./mine.toml"]),
+        ("stend run --on b", &["board"]),
+        ("stend run --on local,b", &["local,board"]),
+        ("stend run summit --only m", &["magma"]),
+        ("stend run --only g", &["gzip"]),
+        ("stend list --machine d", &["desk"]),
+        ("stend --store nowhere show ''", &[]),
+    ] {
+        let found = complete(line);
+        assert!(wanted.iter().all(|word| found.iter().any(|one| one == word)), "{line}: {found:?}");
+        assert!(!found.iter().any(|word| word.contains('$')), "what is no plain word is not completed: {found:?}");
+        assert!(
+            !wanted.is_empty() || found.iter().all(|word| word.starts_with('-') || word.is_empty()),
+            "{line}: {found:?}"
+        );
+    }
 }
 
 #[test]
