@@ -241,8 +241,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         store.check_free(name, "")?;
     }
     drop(store);
-    if let ([destination], false) = (&destinations[..], arguments.switch.is_empty()) {
-        return switching::run(global, arguments, &wanted, destination);
+    if !arguments.switch.is_empty() {
+        return switching::run(global, arguments, &wanted, &destinations[0]);
     }
     let label = arguments.label.as_deref();
     let job = |destination| Job {

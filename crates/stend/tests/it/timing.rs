@@ -122,7 +122,9 @@ fn what_other_programs_measured_can_be_compared() {
         |seconds: f64| (0..8).map(|n| format!("{}", seconds + f64::from(n) / 1000.0)).collect::<Vec<_>>().join(", ");
     let hyperfine = |seconds| format!("{{\"results\": [{{\"command\": \"make\", \"times\": [{}]}}]}}", times(seconds));
     let [before, after] = [write("before.json", hyperfine(1.0)), write("after.json", hyperfine(0.8))];
+    stand.refused(&["compare", &before, &after], &["is a file", "stend import"]);
     stand.fine(&["import", &before, &after, "--host", "desk"]);
+    stand.refused(&["compare", &before, &after], &["is a file", "is called before"]);
     assert!(stand.fine(&["import", &before, "--host", "desk"]).err.contains("is here already"));
     let compared = stand.fine(&["compare", "before", "after"]);
     assert!(compared.out.contains("after against before") && compared.out.contains("△ +2"), "{}", compared.out);

@@ -1,6 +1,7 @@
 //! What a person may name to be compared: a run, a machine, a stretch of a machine's history, a reference.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use jiff::civil::Date;
 use stend_model::identity::short;
@@ -11,6 +12,7 @@ use stend_model::nearest;
 use stend_model::quantity::english_plural;
 use stend_model::record::{Kind, Summary};
 use stend_model::run::{HERE, session_of_label};
+use stend_report::shell_words;
 use stend_stand::hosts::Hosts;
 use stend_store::{Store, StoreError, back_from_last};
 
@@ -195,6 +197,14 @@ impl<'a> Names<'a> {
         self.store.resolve(word).map_err(|error| match error {
             StoreError::NoSuchRun(wanted) if wanted == HERE || self.hosts.find(&wanted).is_some() => {
                 Failure::usage(format!("the machine \"{wanted}\" has no run yet; `stend run --on {wanted}` makes one"))
+            }
+            StoreError::NoSuchRun(wanted) if Path::new(&wanted).is_file() => {
+                let label = Path::new(&wanted).file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+                Failure::usage(if self.is_run(label) {
+                    format!("\"{wanted}\" is a file; the run that was imported from it is called {label}")
+                } else {
+                    format!("\"{wanted}\" is a file; `stend import {}` makes a run of it", shell_words(std::slice::from_ref(&wanted)))
+                })
             }
             StoreError::NoSuchRun(wanted) => {
                 let machines: BTreeSet<_> = self.runs.iter().map(|run| run.machine.as_str()).collect();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use stend_lab::run::Ending;
 use stend_model::run::{RunState, label_of_session};
+use stend_model::suite::{Scenario, Suite};
 use stend_stand::host::stand::watched;
 use stend_stand::host::{Command, HostError, Output};
 use stend_stand::hosts::{Destination, Hosts};
@@ -161,9 +162,14 @@ struct Made {
 fn made(store: &Store, wanted: &Wanted, destination: &Destination, label: &str) -> Result<Option<Made>, Failure> {
     let Some(id) = store.labelled(label)? else { return Ok(None) };
     let run = store.load(&id)?.run;
-    if run.suite.name != wanted.suite.name || run.host != destination.address {
+    // What a target makes of a suite is known only there.
+    let works = |suite: &Suite| suite.scenarios.iter().map(Scenario::identity).collect::<Vec<_>>();
+    let is_same =
+        run.suite.name == wanted.suite.name && (run.target.is_some() || works(&run.suite) == works(&wanted.suite));
+    if !is_same || run.host != destination.address {
         return Err(Failure::usage(format!(
-            "--switch: {label} is run {id} of suite {} on {}; choose another name, or give that run another label",
+            "--switch: {label} is run {id}, which does other work (suite {}) or is of another machine ({}); choose another name, or give that run \
+             another label",
             run.suite.name, run.host
         )));
     }
