@@ -272,7 +272,8 @@ function prepareSeries(within) {
   all(".series", within).forEach(function (section) {
     if (section.prepared) return;
     section.prepared = true;
-    sections.observe(section.parentNode);
+    if (section.open) sections.observe(section.parentNode);
+    else section.addEventListener("toggle", function () { sections.observe(section.parentNode); }, { once: true });
   });
 }
 all("details.scenario").forEach(function (details) {

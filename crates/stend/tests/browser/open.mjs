@@ -37,6 +37,7 @@ for (const file of process.argv.slice(2)) {
       });
       const hasLines = (chart) => [...chart.querySelectorAll("path.line")].every((line) => (line.getAttribute("d") || null) !== (before.get(line) || null));
       const wait = () => {
+        document.querySelectorAll("#drill .series").forEach((series) => { series.open = true; });
         const place = document.querySelector("#drill .charts .chart") || document.querySelector("#drill .series");
         if (place && !drawings().length) place.scrollIntoView();
         const seen = drawings();

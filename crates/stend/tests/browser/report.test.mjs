@@ -55,6 +55,7 @@ const heads = "#results thead tr:last-child th";
 // A scenario that the address names is in the window, with the drawings that its script makes of a run's compressed samples.
 const lookedInto = async (page, run = 0) => {
   const series = page.locator("#drill .series").nth(run);
+  await series.evaluate((details) => { details.open = true; });
   await series.scrollIntoViewIfNeeded();
   await page.waitForFunction((at) => document.querySelectorAll("#drill .series")[at].classList.contains("drawn"), run);
   return series;
