@@ -16,6 +16,7 @@ use super::scene::{Description, Mark, Path, Point, Role, Scene, Shape, column};
 use super::series::{self, Cpu, Stretch, cpu_metric, cpu_time, is_counter, lun_metric, reduce};
 use super::text::{duration, grouped};
 use super::texts::{TEXTS, drawn};
+use crate::words;
 
 /// What drawings are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -233,16 +234,18 @@ impl<'a> Subject<'a> {
     }
 
     fn title(self) -> Phrase {
-        let of_each = |name: &str, each: &Phrase| Phrase::joined(&[name.into(), each.clone()], ", ");
-        let slope = |title: Phrase| Phrase::joined(&[title, TEXTS.slope.clone()], ": ");
+        let of_each = |name: &str, each: &Phrase| Phrase::joined(&[words::sampled(name), each.clone()], ", ");
+        // A counter that is called by its name is not drawn as it is; words say what is drawn.
+        let slope = |name: &str, title: Phrase| {
+            let is_named = title.english().starts_with(name);
+            if is_counter(name) && is_named { Phrase::joined(&[title, TEXTS.slope.clone()], ": ") } else { title }
+        };
         match self {
             Self::CpuTime => TEXTS.cpu.clone(),
             Self::EachCpuBusy => TEXTS.each_cpu_busy.clone(),
-            Self::EachCpu(name) if is_counter(name) => slope(of_each(name, &TEXTS.each_cpu)),
-            Self::EachCpu(name) => of_each(name, &TEXTS.each_cpu),
+            Self::EachCpu(name) => slope(name, of_each(name, &TEXTS.each_cpu)),
             Self::EachLun(name) => of_each(name, &TEXTS.each_lun),
-            Self::Metric(name) if is_counter(name) => slope(name.into()),
-            Self::Metric(name) => name.into(),
+            Self::Metric(name) => slope(name, words::sampled(name)),
         }
     }
 
@@ -507,7 +510,7 @@ mod tests {
         let titles: Vec<_> = drawn.machine.iter().map(|chart| chart.title.english()).collect();
         assert_eq!(
             titles,
-            ["CPU time, % of the whole machine", "Busy time of each CPU, %", "frequency_hz, of each CPU"]
+            ["CPU time, % of the whole machine", "Busy time of each CPU, %", "Clock frequency, of each CPU"]
         );
         assert_eq!(drawn.machine[1].lines.len(), 3);
         assert_eq!(number_of_charts(&series.iter().collect::<Vec<_>>()), 3);

@@ -294,7 +294,7 @@ mod tests {
         };
         let (all, usual, samples) = (names(Kind::value_variants()), names(&Kind::USUAL), names(&[Kind::Samples]));
         assert!(usual.is_disjoint(&samples) && all == &usual | &samples);
-        assert!(samples.contains("magma-parallel-memory-available-bytes") && samples.len() > usual.len());
+        assert!(samples.contains("magma-parallel-available-memory") && samples.len() > usual.len());
         assert!(names(&[Kind::Repeats]).iter().all(|name| name.ends_with("-repeats")));
         let none = names(&[]);
         assert!(none.is_empty());
@@ -308,7 +308,7 @@ mod tests {
             ("magma-parallel-histogram", "ГБ/с"),
             ("4k-seq-read-timeline", "кIOPS"),
             ("4k-rand-read-latency-latency", "мкс"),
-            ("magma-parallel-memory-available-bytes", "ГБ"),
+            ("magma-parallel-available-memory", "ГБ"),
         ] {
             let (_, text) =
                 read(&all.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("{name}")).svg);
@@ -323,7 +323,7 @@ mod tests {
         let of = |language| {
             let all = drawn(&example::run(50), language);
             let figure =
-                all.into_iter().find(|figure| figure.name.starts_with("magma-parallel-memory-available")).unwrap();
+                all.into_iter().find(|figure| figure.name.starts_with("magma-parallel-available-memory")).unwrap();
             read(&figure.svg).1
         };
         let (english, russian) = (of(Language::English), of(Language::Russian));

@@ -1117,3 +1117,42 @@ units =
     op/J = op/J, B/J = B/J, B/CPU-s = B/CPU-s, op/CPU-s = op/CPU-s, cycles/B = cycles/B, requests/s = requests/s, CPU-s = CPU-s, cycles = cycles, cores = cores, B/s = B/s, op/s = op/s, Hz = Hz, IOPS = IOPS, B = B,
     /s = /s, W = W, J = J, s = s, min = min, k = k, M = M, G = G, T = T, k/s = k/s, M/s = M/s, G/s = G/s, T/s = T/s
 prefixes = Ki = Ki, Mi = Mi, Gi = Gi, Ti = Ti, k = k, M = M, G = G, T = T, m = m, µ = µ, n = n
+
+# What is sampled while a repeat is made, by the last part of the metric's name.
+
+sampled-available-bytes = Available memory
+sampled-free-bytes = Free memory
+sampled-cached-bytes = Page cache
+sampled-dirty-bytes = Dirty memory
+sampled-total-bytes = Memory in all
+sampled-used-bytes = Swap in use
+sampled-in-pages = Pages swapped in
+sampled-out-pages = Pages swapped out
+sampled-memory-bytes = Memory
+sampled-cpu-ns = CPU time
+sampled-user-ns = CPU time in user mode
+sampled-system-ns = CPU time in the kernel
+sampled-throttled-ns = Time throttled
+sampled-reads = Reads
+sampled-writes = Writes
+sampled-read-bytes = Data read
+sampled-written-bytes = Data written
+sampled-in-flight = Operations in flight
+sampled-queue-ns = Queue depth
+sampled-busy-ns = Busy time
+sampled-received-bytes = Data received
+sampled-sent-bytes = Data sent
+sampled-received-packets = Packets received
+sampled-sent-packets = Packets sent
+sampled-cpu-some-ns = Some tasks waited for a CPU
+sampled-cpu-full-ns = All tasks waited for a CPU
+sampled-io-some-ns = Some tasks waited for input or output
+sampled-io-full-ns = All tasks waited for input or output
+sampled-memory-some-ns = Some tasks waited for memory
+sampled-memory-full-ns = All tasks waited for memory
+sampled-1m = Load average over a minute
+sampled-context-switches = Context switches
+sampled-frequency-hz = Clock frequency
+sampled-celsius = Temperature
+sampled-joules = Power
+sampled-watts = Power

@@ -1127,3 +1127,42 @@ units =
     op/J = оп/Дж, B/J = Б/Дж, B/CPU-s = Б/с ЦП, op/CPU-s = оп/с ЦП, cycles/B = такт/Б, requests/s = запр/с, CPU-s = с ЦП, cycles = тактов, cores = ядер, B/s = Б/с, op/s = оп/с, Hz = Гц, IOPS = IOPS, B = Б,
     /s = /с, W = Вт, J = Дж, s = с, min = мин, k = тыс., M = млн, G = млрд, T = трлн, k/s = тыс./с, M/s = млн/с, G/s = млрд/с, T/s = трлн/с
 prefixes = Ki = Ки, Mi = Ми, Gi = Ги, Ti = Ти, k = к, M = М, G = Г, T = Т, m = м, µ = мк, n = н
+
+# Что снимается с машины во время повтора: по последней части имени показателя.
+
+sampled-available-bytes = Доступная память
+sampled-free-bytes = Свободная память
+sampled-cached-bytes = Страничный кэш
+sampled-dirty-bytes = Несохранённые страницы
+sampled-total-bytes = Память всего
+sampled-used-bytes = Занятая подкачка
+sampled-in-pages = Страниц подкачано
+sampled-out-pages = Страниц вытеснено
+sampled-memory-bytes = Память
+sampled-cpu-ns = Процессорное время
+sampled-user-ns = Процессорное время, режим пользователя
+sampled-system-ns = Процессорное время, ядро
+sampled-throttled-ns = Время под ограничением
+sampled-reads = Чтений
+sampled-writes = Записей
+sampled-read-bytes = Прочитано
+sampled-written-bytes = Записано
+sampled-in-flight = Операций в работе
+sampled-queue-ns = Глубина очереди
+sampled-busy-ns = Занятость
+sampled-received-bytes = Принято
+sampled-sent-bytes = Отправлено
+sampled-received-packets = Принято пакетов
+sampled-sent-packets = Отправлено пакетов
+sampled-cpu-some-ns = Часть задач ждала процессор
+sampled-cpu-full-ns = Все задачи ждали процессор
+sampled-io-some-ns = Часть задач ждала ввода-вывода
+sampled-io-full-ns = Все задачи ждали ввода-вывода
+sampled-memory-some-ns = Часть задач ждала памяти
+sampled-memory-full-ns = Все задачи ждали памяти
+sampled-1m = Средняя загрузка за минуту
+sampled-context-switches = Переключений контекста
+sampled-frequency-hz = Тактовая частота
+sampled-celsius = Температура
+sampled-joules = Мощность
+sampled-watts = Мощность
