@@ -65,7 +65,8 @@ const LIMIT: &str = r#"
 echo "$4" >"$rate.new" && mv "$rate.new" "$rate"
 "#;
 
-/// All at one moment: those that serve first, so that nothing is flushed by one that loses its client.
+/// Those that serve first, so that nothing is flushed by one that loses its client. They die one after another, so all are stopped before:
+/// otherwise a mirror would say that what only its later half has got is flushed, and show what the earlier one holds.
 const POWER_OFF: &str = r#"
 servers_of_all=
 while [ "$#" -gt 0 ]; do
@@ -75,6 +76,13 @@ while [ "$#" -gt 0 ]; do
     of_disk=$(servers)
     [ -n "$of_disk" ] || { echo "nobody serves $file" >&2; exit 1; }
     servers_of_all="$servers_of_all $of_disk"
+done
+kill -s STOP $servers_of_all
+for server in $servers_of_all; do
+    tries=0
+    while grep -h '^State:' "/proc/$server/task/"*/status 2>/dev/null | grep -qv '[TtXZ] ('; do
+        again "nbdkit does not stop: process $server"
+    done
 done
 kill -s KILL $servers_of_all
 "#;

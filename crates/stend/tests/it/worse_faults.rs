@@ -129,6 +129,27 @@ fn what_was_flushed_survives_a_power_failure_and_each_repeat_has_a_pool_of_its_o
     }
 }
 
+/// The disks' processes die one after another, on a busy machine with time between them in which a mirror would go on with its other half.
+#[test]
+fn no_disk_outlives_another_in_a_power_failure() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let slowly = "script=$2\n\
+        case $script in *'kill -s'*)\n\
+        shift 2\n\
+        set -- -c \"kill() {\n\
+            case \\$1 in -s) how=\\\"-s \\$2\\\"; shift 2 ;; -*) how=\\$1; shift ;; *) how= ;; esac\n\
+            while command kill \\$how \\\"\\$1\\\" && [ \\$# -gt 1 ]; do shift; sleep 1; done\n\
+        }\n\
+        $script\" \"$@\" ;;\n\
+        esac";
+    let (status, found) = repeats(&stand, &local(), 1, FLUSHES, POWER, ("sh", slowly));
+    assert_eq!((status, found.len()), (Some(0), 1), "{found:#?}");
+    assert_eq!(observed(&found[0], "lost_flushed_bytes"), 0.0, "{:#}", found[0]);
+}
+
 /// The last repeat leaves no pool, so what is profiled after it has one of its own.
 #[test]
 fn what_is_profiled_after_a_power_failure_has_a_pool() {
