@@ -1,9 +1,8 @@
 //! The shell that makes things and takes them away: under a lock on the ledger, and on disks by the names that they have there.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
+use super::LONGEST_FAULT;
 use stend_stand::host::Command;
 
 /// A disk of a pool.
@@ -87,12 +86,9 @@ done
 shift
 "#;
 
-/// A fault may start hundreds of small programs, which on a slow or busy machine takes longer than the usual half a minute.
-const LONGEST: Duration = Duration::from_secs(300);
-
 pub(in crate::rig) fn plain(ledger: &str, words: &[&str]) -> Command {
     let words = ["sh", "-c", UNDER_LEDGER, "stend-target", ledger].into_iter().chain(words.iter().copied());
-    Command { timeout: LONGEST, ..Command::new(words) }
+    Command { timeout: LONGEST_FAULT, ..Command::new(words) }
 }
 
 pub(in crate::rig) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
