@@ -234,18 +234,19 @@ impl<'a> Subject<'a> {
     }
 
     fn title(self) -> Phrase {
-        let of_each = |name: &str, each: &Phrase| Phrase::joined(&[words::sampled(name), each.clone()], ", ");
-        // A counter that is called by its name is not drawn as it is; words say what is drawn.
-        let slope = |name: &str, title: Phrase| {
-            let is_named = title.english().starts_with(name);
-            if is_counter(name) && is_named { Phrase::joined(&[title, TEXTS.slope.clone()], ": ") } else { title }
+        let of_metric = |name: &str, each: Option<&Phrase>| {
+            let said = words::sampled(name);
+            // Words say what is drawn of a counter; its name does not.
+            let slope = (said.is_none() && is_counter(name)).then(|| TEXTS.slope.clone());
+            let title: Vec<_> = said.or_else(|| Some(name.into())).into_iter().chain(each.cloned()).collect();
+            Phrase::joined(&[Phrase::joined(&title, ", ")].into_iter().chain(slope).collect::<Vec<_>>(), ": ")
         };
         match self {
             Self::CpuTime => TEXTS.cpu.clone(),
             Self::EachCpuBusy => TEXTS.each_cpu_busy.clone(),
-            Self::EachCpu(name) => slope(name, of_each(name, &TEXTS.each_cpu)),
-            Self::EachLun(name) => of_each(name, &TEXTS.each_lun),
-            Self::Metric(name) => slope(name, words::sampled(name)),
+            Self::EachCpu(name) => of_metric(name, Some(&TEXTS.each_cpu)),
+            Self::EachLun(name) => of_metric(name, Some(&TEXTS.each_lun)),
+            Self::Metric(name) => of_metric(name, None),
         }
     }
 

@@ -137,19 +137,21 @@ pub fn text(text: &str) -> Phrase {
     say(&name("text", text), &[])
 }
 
-/// What is sampled, by the last part of a metric's name, with what it is of behind it; the name as it is where there are no words for it.
-pub fn sampled(metric: &str) -> Phrase {
+/// What is sampled, by the last part of a metric's name, with what it is of behind it; none where there are no words for it.
+pub fn sampled(metric: &str) -> Option<Phrase> {
     let name_of = metric.strip_suffix("_total").unwrap_or(metric);
     // A sensor's own name stands before its unit.
     let sensor = name_of.rsplit_once('_').filter(|(_, unit)| ["celsius", "joules", "watts"].contains(unit));
     let (of, what) = sensor.or_else(|| name_of.rsplit_once('.')).unwrap_or(("", name_of));
     // These say nothing beside what is said of them.
     let of = if ["memory", "swap", "pressure", "load"].contains(&of) { "" } else { of };
-    Phrase::of(|language| match part(&name("sampled", what), None, &FluentArgs::new(), language) {
-        Some(said) if of.is_empty() => said,
-        Some(said) => format!("{said}, {of}"),
-        None => metric.to_owned(),
-    })
+    let name = name("sampled", what);
+    let in_words = |language| part(&name, None, &FluentArgs::new(), language);
+    in_words(Language::English)?;
+    Some(Phrase::of(|language| {
+        let said = in_words(language).unwrap_or_default();
+        if of.is_empty() { said } else { format!("{said}, {of}") }
+    }))
 }
 
 /// What was checked.
