@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, reason = "the fields are named after what they hold, and the variants say the rest")]
 
+use std::mem::discriminant;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,28 +136,24 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// What was looked at, and how much was found, where more is worse.
-    fn amount(&self) -> Option<((u8, Option<Resource>), f64)> {
+    /// What it is of, if it says so, and how much was found, where more is worse.
+    fn amount(&self) -> Option<(Option<Resource>, f64)> {
         match *self {
-            Self::Load { average, .. } => Some(((0, None), average)),
-            Self::ForeignLoad { share, .. } => Some(((1, None), share)),
-            Self::Steal { share, .. } => Some(((2, None), share)),
-            Self::Pressure { resource, share } => Some(((3, Some(resource)), share)),
+            Self::Load { average, .. } => Some((None, average)),
+            Self::ForeignLoad { share, .. } | Self::Steal { share, .. } => Some((None, share)),
+            Self::Pressure { resource, share } => Some((Some(resource), share)),
             _ => None,
         }
     }
 
-    /// Whether both say the same, or how much there was of the same.
-    pub fn is_like(&self, other: &Self) -> bool {
+    /// By how much there was more of the same here; none where something else is said.
+    pub fn excess_over(&self, other: &Self) -> Option<f64> {
         match (self.amount(), other.amount()) {
-            (Some((of, _)), Some((of_other, _))) => of == of_other,
-            _ => self == other,
+            (Some((of, own)), Some((of_other, its))) => {
+                (discriminant(self) == discriminant(other) && of == of_other).then_some(own - its)
+            }
+            _ => (self == other).then_some(0.0),
         }
-    }
-
-    /// Whether there was more of the same.
-    pub fn is_worse_than(&self, other: &Self) -> bool {
-        self.is_like(other) && self.amount().zip(other.amount()).is_some_and(|((_, own), (_, its))| own > its)
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::condition::Condition;
 use crate::profile::Profile;
-use crate::run::{Repeat, Run, Session};
+use crate::run::{Repeat, Run, RunState, Session};
 
 /// A run with all that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +39,8 @@ impl Record {
     pub fn unfit_conditions(&self) -> Vec<Condition> {
         let mut conditions: Vec<Condition> = Vec::new();
         for condition in self.sessions.iter().flat_map(|session| &session.conditions) {
-            match conditions.iter_mut().find(|other| other.is_like(condition)) {
-                Some(other) if condition.is_worse_than(other) => *other = condition.clone(),
+            match conditions.iter_mut().find_map(|other| Some((condition.excess_over(other)?, other))) {
+                Some((excess, other)) if excess > 0.0 => *other = condition.clone(),
                 Some(_) => {}
                 None => conditions.push(condition.clone()),
             }
@@ -91,8 +91,8 @@ pub struct Summary {
     pub started_at: String,
     /// When it ended last, RFC 3339.
     pub finished_at: Option<String>,
-    /// `open` or `finished`; `damaged` where that is not certain, nor anything else.
-    pub state: String,
+    /// None where it is damaged: then nothing but the id is certain.
+    pub state: Option<RunState>,
     /// The suite's name.
     pub suite: String,
     /// How the machine was reached.
@@ -113,4 +113,16 @@ pub struct Summary {
     pub failed: u32,
     /// What it was made for.
     pub kind: Kind,
+}
+
+impl Summary {
+    /// Whether nothing more will be added to it.
+    pub fn is_finished(&self) -> bool {
+        self.state == Some(RunState::Finished)
+    }
+
+    /// Whether it stands for its machine beside other runs.
+    pub fn is_ordinary(&self) -> bool {
+        self.is_finished() && self.kind == Kind::Run
+    }
 }

@@ -131,6 +131,21 @@ pub enum RunState {
     Finished,
 }
 
+impl RunState {
+    /// The word that is stored, and shown in lists.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Finished => "finished",
+        }
+    }
+
+    /// By that word; of an unknown one it is not certain that nothing more comes.
+    pub fn of_word(word: &str) -> Self {
+        if word == Self::Finished.word() { Self::Finished } else { Self::Open }
+    }
+}
+
 /// A scenario that was left out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {

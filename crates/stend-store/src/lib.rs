@@ -165,14 +165,14 @@ impl Store {
             let rows = statement.query_map([], |row| {
                 let id = String::from_utf8_lossy(row.get_ref("id")?.as_bytes()?).into_owned();
                 if !checksum::holds(&id, row, write::RUN.len())? {
-                    return Ok(Summary { id, state: "damaged".into(), ..Summary::default() });
+                    return Ok(Summary { id, ..Summary::default() });
                 }
                 Ok(Summary {
                     label: labels.remove(&id),
                     id,
                     started_at: row.get("started_at")?,
                     finished_at: row.get("finished_at")?,
-                    state: row.get("state")?,
+                    state: Some(RunState::of_word(row.get_ref("state")?.as_str()?)),
                     suite: row.get("suite")?,
                     host: row.get("host")?,
                     machine: row.get("machine")?,
@@ -204,9 +204,7 @@ impl Store {
     pub fn finished_before(&self, id: &str) -> Result<Option<String>> {
         let runs = self.list()?;
         let Some(place) = runs.iter().position(|run| run.id == id) else { return Ok(None) };
-        let is_it = |run: &&Summary| {
-            run.suite == runs[place].suite && run.state == "finished" && run.kind == Kind::Run && run.valid > 0
-        };
+        let is_it = |run: &&Summary| run.suite == runs[place].suite && run.is_ordinary() && run.valid > 0;
         Ok(runs[..place].iter().rfind(is_it).map(|run| run.id.clone()))
     }
 
@@ -273,6 +271,17 @@ impl Store {
         Ok(())
     }
 
+    /// A run without its sessions and repeats.
+    pub fn run(&self, id: &str) -> Result<Run> {
+        self.described(id).map(|(run, _)| run)
+    }
+
+    fn described(&self, id: &str) -> Result<(Run, RunRow)> {
+        let (mut run, row): (Run, _) = self.run_as(id)?;
+        (run.state, run.finished_at, run.label) = (row.state, row.finished_at, self.label_of(id)?);
+        Ok((run, row))
+    }
+
     /// A run with its sessions and repeats. Series are read apart, since they are large.
     pub fn load(&self, id: &str) -> Result<Record> {
         self.load_with(id, None)
@@ -286,8 +295,7 @@ impl Store {
     fn load_with(&self, id: &str, scenario: Option<usize>) -> Result<Record> {
         // In one transaction: the run may be growing.
         let _transaction = self.connection.unchecked_transaction().map_err(|error| explain(&self.path, error))?;
-        let (mut run, row): (Run, _) = self.run_as(id)?;
-        (run.state, run.finished_at, run.label) = (row.state, row.finished_at, self.label_of(id)?);
+        let (run, row) = self.described(id)?;
         let sessions: Vec<Session> = self.rows(
             id,
             "session",
@@ -319,12 +327,6 @@ impl Store {
         Ok(Record { own_reports: self.own_reports(id)?, ..self.load(id)? })
     }
 
-    /// A run alone.
-    fn run(&self, id: &str) -> Result<Run> {
-        let (run, row): (Run, _) = self.run_as(id)?;
-        Ok(Run { state: row.state, finished_at: row.finished_at, ..run })
-    }
-
     /// What the document of a run says, and what stands beside it.
     fn run_as<T: DeserializeOwned>(&self, id: &str) -> Result<(T, RunRow)> {
         let query = format!("SELECT {}, checksum, document FROM run WHERE id = ?1", write::RUN.join(", "));
@@ -335,7 +337,7 @@ impl Store {
             if !sound {
                 return Ok(None);
             }
-            let state = if row.get_ref("state")?.as_str()? == "finished" { RunState::Finished } else { RunState::Open };
+            let state = RunState::of_word(row.get_ref("state")?.as_str()?);
             let finished_at: Option<String> = row.get("finished_at")?;
             let finished_at = finished_at.and_then(|moment| moment.parse().ok());
             let row = RunRow { state, finished_at, sessions: row.get("sessions")?, repeats: row.get("repeats")? };

@@ -278,7 +278,7 @@ fn add_run(connection: &Connection, run: &Run) -> rusqlite::Result<()> {
     let values = RUN.map(|column| match column {
         "started_at" => text(&run.started_at.to_string()),
         "finished_at" => Value::Null,
-        "state" => text("open"),
+        "state" => text(RunState::Open.word()),
         "kind" => text(Kind::of(run).word()),
         "suite" => text(&run.suite.name),
         "host" => text(&run.host),

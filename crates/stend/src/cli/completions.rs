@@ -11,7 +11,7 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{CompleteEnv, Shells};
 use stend_model::record::Summary;
-use stend_model::run::session_of_label;
+use stend_model::run::{RunState, session_of_label};
 use stend_model::suite::Changes;
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
@@ -89,10 +89,14 @@ fn of_runs(runs: &[Summary]) -> Vec<(String, String)> {
     labelled.chain(runs.iter().map(|run| (run.id.clone(), about(run)))).collect()
 }
 
+/// The names that the user gave to machines.
+fn named() -> Vec<String> {
+    let hosts = store().and_then(|store| Hosts::read(&store).ok());
+    hosts.iter().flat_map(|hosts| hosts.all()).map(|known| known.name.clone()).collect()
+}
+
 fn of_machines(runs: &[Summary]) -> BTreeSet<String> {
-    let named = store().and_then(|store| Hosts::read(&store).ok());
-    let named = named.iter().flat_map(|hosts| hosts.all().iter().map(|known| known.name.clone()));
-    named.chain(runs.iter().map(|run| run.machine.clone())).collect()
+    named().into_iter().chain(runs.iter().map(|run| run.machine.clone())).collect()
 }
 
 /// A run.
@@ -104,7 +108,7 @@ pub(super) fn runs() -> ArgValueCandidates {
 pub(super) fn open_runs() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let mut runs = stored();
-        runs.retain(|run| run.state == "open");
+        runs.retain(|run| run.state == Some(RunState::Open));
         candidates(of_runs(&runs))
     })
 }
@@ -124,8 +128,7 @@ pub(super) fn comparable() -> ArgValueCandidates {
 /// A machine that can be reached by name.
 pub(super) fn hosts() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
-        let hosts = store().and_then(|store| Hosts::read(&store).ok());
-        let named = hosts.iter().flat_map(|hosts| hosts.all()).map(|known| (known.name.clone(), String::new()));
+        let named = named().into_iter().map(|name| (name, String::new()));
         candidates(named.chain([("local".to_owned(), "this machine".to_owned())]))
     })
 }

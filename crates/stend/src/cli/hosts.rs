@@ -14,6 +14,7 @@ use super::Global;
 use super::changing::assigned;
 use super::completions;
 use super::failure::{Exit, Failure};
+use super::list::state_of;
 use super::output::{self, Format, Shown};
 use crate::catalogue;
 use stend_report::doc::{Doc, Frame, Role, Table, Value, words};
@@ -400,7 +401,7 @@ fn document(hosts: &Hosts, one: &OneHost, name: &str) -> Doc {
     doc.say(Role::Detail, facts.chain([format!("({})", hosts.path().display())]));
     let mut table = Table::new(&["run"], [words("suite"), words("state")], Frame::Inset);
     for run in runs.iter().take(MOST_RUNS) {
-        table.row(run.id.as_str(), [Value::from(run.suite.as_str()), run.state.as_str().into()]);
+        table.row(run.id.as_str(), [Value::from(run.suite.as_str()), state_of(run).into()]);
     }
     if !runs.is_empty() {
         doc.table(table);

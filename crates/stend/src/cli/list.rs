@@ -7,6 +7,7 @@ use stend_model::identity::short;
 use stend_model::nearest;
 use stend_model::record::Kind;
 use stend_model::record::Summary;
+use stend_model::run::RunState;
 
 use super::Global;
 use super::completions;
@@ -101,11 +102,16 @@ fn document(runs: &[Summary]) -> Doc {
             .into_iter()
             .chain([began.into(), run.suite.as_str().into()])
             .chain(kinds.then(|| kind.into()))
-            .chain([run.state.as_str().into()])
+            .chain([state_of(run).into()])
             .chain(counts)
             .chain([format!("{} {}", run.machine, short(&run.hardware_id)).into()])
             .collect();
         table.row(run.id.as_str(), cells);
     }
     Doc::of(table)
+}
+
+/// How far a run is.
+pub(super) fn state_of(run: &Summary) -> &'static str {
+    run.state.map_or("damaged", RunState::word)
 }

@@ -1,7 +1,7 @@
 //! `stend rm`: removes runs.
 
 use clap::Args;
-use stend_model::run::HERE;
+use stend_model::run::{HERE, RunState};
 use stend_store::{MeasuringLock, Store};
 
 use super::Global;
@@ -31,7 +31,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         let Some(summary) = summary else { continue };
         // Whoever measures it holds this.
         let host = Some(&*summary.host).filter(|host| *host != HERE);
-        let _lock = (summary.state == "open").then(|| MeasuringLock::take(&directory, host)).transpose()?;
+        let _lock =
+            (summary.state == Some(RunState::Open)).then(|| MeasuringLock::take(&directory, host)).transpose()?;
         store.remove(id)?;
         if !global.quiet {
             let called = summary.label.map(|label| format!(" ({label})")).unwrap_or_default();

@@ -26,6 +26,17 @@ pub(super) enum Named {
     Reference(Reference),
 }
 
+impl Named {
+    /// The ids of its runs, with a side where one was named; a reference has none.
+    fn runs(self) -> Vec<String> {
+        match self {
+            Self::Run(id) => vec![id],
+            Self::Range(ids) => ids,
+            Self::Reference(_) => Vec::new(),
+        }
+    }
+}
+
 /// All names that there are.
 pub(super) struct Names<'a> {
     store: &'a Store,
@@ -105,20 +116,24 @@ impl<'a> Names<'a> {
             ))),
             Some(reference) => Ok(Named::Reference(reference.clone())),
             None if is_machine => self.newest_of(word).map(Named::Run),
-            None => match self.sessions_of(word)? {
-                sessions if sessions.is_empty() => self.run(word).map(Named::Run),
-                sessions => Ok(Named::Range(sessions)),
-            },
+            None => self.called(word),
+        }
+    }
+
+    /// The sessions of this name, else the run.
+    fn called(&self, word: &str) -> Result<Named, Failure> {
+        match self.sessions_of(word)? {
+            sessions if sessions.is_empty() => self.run(word).map(Named::Run),
+            sessions => Ok(Named::Range(sessions)),
         }
     }
 
     /// The run that a word means; a machine's name is its newest run, that of sessions the first of them.
     pub(super) fn find_run(&self, word: &str) -> Result<String, Failure> {
-        match self.sessions_of(word)?.into_iter().next() {
-            _ if self.is_machine(word) => self.newest_of(word),
-            Some(first) => Ok(first),
-            None => self.run(word),
+        if self.is_machine(word) {
+            return self.newest_of(word);
         }
+        self.called(word).map(|named| named.runs().swap_remove(0))
     }
 
     fn is_machine(&self, word: &str) -> bool {
@@ -136,7 +151,7 @@ impl<'a> Names<'a> {
             return Ok(Vec::new());
         }
         let is_session = |run: &&Summary| {
-            run.label.as_deref().and_then(session_of_label).is_some_and(|(of, _)| of == name) && is_ordinary(run)
+            run.label.as_deref().and_then(session_of_label).is_some_and(|(of, _)| of == name) && run.is_ordinary()
         };
         let runs: Vec<_> = self.runs.iter().filter(is_session).collect();
         if runs.iter().any(|run| !self.are_of_one(runs[0], run)) {
@@ -271,10 +286,7 @@ impl<'a> Names<'a> {
                 let is_run = |end: &&str| !end.is_empty() && end.parse::<Date>().is_err();
                 ends.into_iter().filter(is_run).filter_map(|end| self.of_kind(end, Some(Kind::Run)).ok()).collect()
             }
-            None => {
-                let sessions = self.sessions_of(word).unwrap_or_default();
-                if sessions.is_empty() { self.run(word).into_iter().collect() } else { sessions }
-            }
+            None => self.called(word).map(Named::runs).unwrap_or_default(),
         };
         let stored = |id: &String| id.split_once(':').map_or(id.clone(), |(id, _)| id.to_owned());
         let ids: BTreeSet<String> = named.iter().map(stored).collect();
@@ -296,7 +308,7 @@ impl<'a> Names<'a> {
     }
 
     fn newest_finished(&self, machine: &str, suite: &str) -> Option<&Summary> {
-        self.ordinary(machine).rfind(|run| run.suite == suite && run.state == "finished")
+        self.ordinary(machine).rfind(|run| run.suite == suite && run.is_finished())
     }
 
     fn suites_of(&self, machine: &str) -> BTreeSet<&str> {
@@ -319,7 +331,7 @@ impl<'a> Names<'a> {
         if self.hosts.find(machine).is_none() {
             one_hardware(machine, &runs)?;
         }
-        let finished = runs.iter().rev().find(|run| run.state == "finished");
+        let finished = runs.iter().rev().find(|run| run.is_finished());
         let newest = finished.or_else(|| runs.last()).expect("a machine is known by its runs, and the suite too");
         Ok(newest.id.clone())
     }
@@ -383,7 +395,7 @@ impl<'a> Names<'a> {
             after && before
         };
         let within = self.runs.iter().enumerate().filter(|(place, run)| is_within(*place, run)).map(|(_, run)| run);
-        let mut runs: Vec<&Summary> = within.filter(|run| is_ordinary(run)).collect();
+        let mut runs: Vec<&Summary> = within.filter(|run| run.is_ordinary()).collect();
         if let Some(end) = at_ends.first() {
             runs.retain(|run| self.are_of_one(run, end));
         }
@@ -437,11 +449,6 @@ impl<'a> Names<'a> {
         };
         Ok(self.runs.iter().position(|run| run.id == found).map_or(End::Open, End::Run))
     }
-}
-
-/// Whether it stands for its machine beside other runs.
-fn is_ordinary(run: &Summary) -> bool {
-    run.state == "finished" && run.kind == Kind::Run
 }
 
 /// Says which suite was taken, where there are others.

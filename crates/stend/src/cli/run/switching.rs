@@ -161,7 +161,7 @@ struct Made {
 /// The run of this label, which must be of the same work on the same machine.
 fn made(store: &Store, wanted: &Wanted, destination: &Destination, label: &str) -> Result<Option<Made>, Failure> {
     let Some(id) = store.labelled(label)? else { return Ok(None) };
-    let run = store.load(&id)?.run;
+    let run = store.run(&id)?;
     // What a target makes of a suite is known only there.
     let works = |suite: &Suite| suite.scenarios.iter().map(Scenario::identity).collect::<Vec<_>>();
     let is_same =
