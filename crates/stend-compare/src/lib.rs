@@ -78,6 +78,7 @@ pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filt
             cells.extend(published_cells(references, scenario, metric, beside));
             rows.push(Row {
                 scenario: scenario.name.clone(),
+                instrument: scenario.instrument.program(),
                 family: scenario.family.clone(),
                 share_of: scenario.rate.as_ref().map(|rate| rate.of.clone()),
                 metric: metric.name.clone(),

@@ -34,6 +34,18 @@ pub struct Standing {
     pub counted: Counted,
     /// The mean over all scenarios, or the change of a single one.
     pub mean: Option<Mean>,
+    /// The same by the scenarios of each instrument, where several have verdicts, in the order of the table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<OfInstrument>,
+}
+
+/// How a run stands to the base on the scenarios of one instrument.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct OfInstrument {
+    /// The instrument's name.
+    pub instrument: String,
+    /// How it stands there.
+    pub standing: Standing,
 }
 
 impl Standing {
@@ -87,8 +99,24 @@ pub fn standings(table: &Table) -> Vec<Standing> {
 }
 
 fn standing(table: &Table, column: usize) -> Option<Standing> {
-    let main = || table.rows.iter().filter(|row| row.main);
-    let judged: Vec<_> = main().filter_map(|row| Some((row, against(row, column)?))).collect();
+    let main = table.rows.iter().filter(|row| row.main);
+    let judged: Vec<_> = main.filter_map(|row| Some((row, against(row, column)?))).collect();
+    let mut of_each: Vec<(&str, Vec<_>)> = Vec::new();
+    for one in &judged {
+        match of_each.iter_mut().find(|(instrument, _)| *instrument == one.0.instrument) {
+            Some((_, of_it)) => of_it.push(*one),
+            None => of_each.push((&one.0.instrument, vec![*one])),
+        }
+    }
+    let part = |(instrument, of_it): &(&str, Vec<_>)| {
+        Some(OfInstrument { instrument: (*instrument).to_owned(), standing: over(of_it, column, Vec::new())? })
+    };
+    let parts = if of_each.len() > 1 { of_each.iter().filter_map(part).collect() } else { Vec::new() };
+    Some(Standing { parts, ..over(&judged, column, missing(table, column))? })
+}
+
+/// How a run stands to the base on these scenarios. `missing`: those that have no ratio.
+fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) -> Option<Standing> {
     let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
     let unresolved = judged.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved);
     let visible: Vec<f64> = unresolved.clone().filter_map(|(_, against)| against.visible).collect();
@@ -105,7 +133,8 @@ fn standing(table: &Table, column: usize) -> Option<Standing> {
         visible: stend_stats::median(&visible),
         needed: needed.and_then(|needed| needed.into_iter().max()),
         counted: first.counted,
-        mean: mean(&judged, missing(table, column)),
+        mean: mean(judged, missing),
+        parts: Vec::new(),
     })
 }
 

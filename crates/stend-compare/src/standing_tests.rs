@@ -1,6 +1,7 @@
 use super::*;
 use crate::compare;
 use stend_model::record::Record;
+use stend_model::suite::Instrument;
 use stend_testing::{record, repeat};
 
 fn steady(middle: f64) -> Vec<f64> {
@@ -33,6 +34,24 @@ fn ratios_are_turned_before_they_are_averaged() {
     // The other way round it is the reciprocal.
     let [back] = &standings(&compare(&[&other, &base], &[]))[..] else { panic!() };
     assert!((back.mean.as_ref().unwrap().factor * mean.factor - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn scenarios_of_several_instruments_are_counted_by_instrument_too() {
+    let (mut base, mut other) = (of_times("a", 2.0, 1.0), of_times("b", 1.0, 1.0));
+    let [of_one] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    assert!(of_one.parts.is_empty(), "{:?}", of_one.parts);
+    for record in [&mut base, &mut other] {
+        record.run.suite.scenarios[1].instrument = Instrument::Command(["./site", "-k"].map(str::to_owned).into());
+    }
+    let [standing] = &standings(&compare(&[&base, &other], &[]))[..] else { panic!() };
+    let [alpha, beta] = &standing.parts[..] else { panic!("{:?}", standing.parts) };
+    assert_ne!(alpha.instrument, "./site");
+    assert_eq!(beta.instrument, "./site", "the program alone");
+    let counts = |standing: &Standing| [standing.better, standing.worse, standing.same, standing.unresolved];
+    assert_eq!((counts(&alpha.standing), counts(&beta.standing)), ([1, 0, 0, 0], [0, 0, 1, 0]));
+    assert!((alpha.standing.mean.as_ref().unwrap().factor - 2.0).abs() < 0.01);
+    assert!((standing.mean.as_ref().unwrap().factor - 2f64.sqrt()).abs() < 0.01, "the whole is of both");
 }
 
 #[test]

@@ -330,6 +330,8 @@ pub enum ColumnOrigin {
 pub struct Row {
     /// The scenario's name.
     pub scenario: String,
+    /// What measured it: the instrument, of a command the program.
+    pub instrument: String,
     /// Its place in the family that a matrix made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<Family>,

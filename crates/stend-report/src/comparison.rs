@@ -403,6 +403,7 @@ impl<'a> Page<'a> {
     fn foot(&mut self) {
         let table = self.table;
         self.doc.say_last(Role::Answer, text::standings(table));
+        self.doc.say_last(Role::More, standing::parts(table));
         self.doc.say_last(Role::More, standing::means(table, self.is_laid_out()));
         // That no row is shown stands where the rows would.
         let shown = table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. }));

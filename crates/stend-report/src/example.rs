@@ -105,6 +105,12 @@ pub(crate) fn table() -> Table {
         ["Vostok, 4.19", "Vostok, 5.4", "Engine N2"].map(|name| published("vostok", name, "A storage system, 2021")),
     );
 
+    let instrument = |place| match place {
+        0..3 => "stend-probe cipher",
+        3 => "stend-probe pipe",
+        4..7 => "fio",
+        _ => "others",
+    };
     let mut rows = Vec::new();
     for (place, (scenario, metric, unit, better, median, ratio)) in SCENARIOS.into_iter().enumerate() {
         let mut cells = vec![measured(median, place, None), measured(median * ratio, place, Some(ratio))];
@@ -135,6 +141,7 @@ pub(crate) fn table() -> Table {
         });
         rows.push(Row {
             scenario: scenario.into(),
+            instrument: instrument(place).into(),
             family: None,
             share_of: None,
             metric: metric.into(),
@@ -150,6 +157,7 @@ pub(crate) fn table() -> Table {
             let (unit, better) = (Unit::CyclesPerByte, Better::Lower);
             rows.push(Row {
                 scenario: scenario.into(),
+                instrument: instrument(place).into(),
                 family: None,
                 share_of: None,
                 metric: "cycles a byte".into(),

@@ -100,6 +100,8 @@ struct Page {
     /// The base's title.
     base: String,
     answer: Vec<Phrase>,
+    /// The same by instrument.
+    parts: Vec<Phrase>,
     /// In what the other machines differ, in short.
     differs: Vec<DiffersView>,
     forests: Vec<ForestView>,
@@ -190,6 +192,7 @@ pub fn render(input: &Input) -> Result<String> {
         summary: summary(input),
         base: base.map(|column| column.title.clone()).unwrap_or_default(),
         answer: answer(input.table).iter().map(unbroken).collect(),
+        parts: standing::parts(input.table).iter().map(unbroken).collect(),
         card: overview::card(input),
         forests: forest::views(input.table, &names),
         published: published::views(input.table, &names),

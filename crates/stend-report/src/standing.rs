@@ -8,7 +8,7 @@ use super::notes::{joined, listed};
 use super::phrase::{Phrase, called};
 use super::text::{self, change, change_interval};
 use crate::words::{self, Given};
-use stend_compare::standing::{Mean, Standing, standings as compared};
+use stend_compare::standing::{Mean, OfInstrument, Standing, standings as compared};
 use stend_compare::table::{Cell, Counted, Design, Note, Row, Table};
 
 /// What is to be said of a run beside the base.
@@ -85,7 +85,9 @@ fn in_words(table: &Table, said: &Said, columns: &[usize], among_others: bool) -
     let (base, run) = (quoted(&0), joined(&columns.iter().map(quoted).collect::<Vec<_>>()));
     let names = [("base", Given::Said(&base)), ("run", Given::Said(&run)), ("runs", Given::Count(columns.len()))];
     let sentence = match said {
-        Said::Differs(standing) => with_difference(&names, standing),
+        Said::Differs(standing) => {
+            Phrase::joined(&with_difference(&names, standing, ["standing-first", "standing-on-all"]), "; ")
+        }
         Said::Undiffering { same, unresolved, visible, needed } => {
             let parts = unresolved_on(*unresolved, *visible, *needed);
             without_difference(&names, *same, &Phrase::joined(&parts, "; "), *unresolved)
@@ -162,38 +164,57 @@ fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<(usize, Coun
     [unresolved].into_iter().chain(settle).collect()
 }
 
-fn with_difference(names: &Names, standing: &Standing) -> Phrase {
-    let [base, run, _] = *names;
+/// The clauses of a sentence about a run; `first` says on how many scenarios it differs, and `on_all` that it does on all of them.
+fn with_difference(names: &[(&str, Given)], standing: &Standing, [first, on_all]: [&str; 2]) -> Vec<Phrase> {
     let all = standing.judged();
     let side = |message: &str, way: &Phrase, count: usize| {
         let counts = [("count", Given::Count(count)), ("all", Given::Count(all))];
-        let given = [base, run, ("way", Given::Said(way)), counts[0], counts[1]];
-        words::say(if count == all { "standing-on-all" } else { message }, &given)
+        let given: Vec<_> = names.iter().copied().chain([("way", Given::Said(way))]).chain(counts).collect();
+        words::say(if count == all { on_all } else { message }, &given)
     };
     let ways = if standing.speeds { ["faster", "slower"] } else { ["text-better", "text-worse"] };
     let ways = ways.map(|way| words::say(way, &[]));
     let better = |message| side(message, &ways[0], standing.better);
     let worse = |message| side(message, &ways[1], standing.worse);
-    let (first, second) = ("standing-first", "standing-second");
+    let second = "standing-second";
     let mut parts = match standing.better >= standing.worse {
         true => vec![better(first), worse(second)],
         false => vec![worse(first), better(second)],
     };
-    parts.truncate(1 + usize::from(standing.better.min(standing.worse) > 0));
+    parts.truncate([standing.better, standing.worse].iter().filter(|count| **count > 0).count());
+    if standing.same == all {
+        parts.push(side(first, &words::say("the-same", &[]), all));
+    }
     if let Some(mean) = &standing.mean {
         let [change, interval] = mean_figures(mean);
         let given = [("change", Given::Figure(&change)), ("interval", Given::Figure(&interval))];
         let count = ("count", Given::Count(mean.scenarios));
         parts.push(words::say("on-average", &[count, given[0], given[1]]));
     }
-    if standing.same > 0 {
+    if standing.same > 0 && standing.same < all {
         parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
     }
     if standing.unresolved > 0 {
         let needed = standing.needed.map(|needed| (needed, standing.counted));
         parts.extend(unresolved_on(standing.unresolved, standing.visible, needed));
     }
-    Phrase::joined(&parts, "; ")
+    parts
+}
+
+/// How the one other run stands to the base by each instrument, where several measured something: a line for each.
+pub(super) fn parts(table: &Table) -> Vec<Phrase> {
+    match &compared(table)[..] {
+        [only] if text::other_runs(table).len() == 1 => only.parts.iter().map(part).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn part(OfInstrument { instrument, standing }: &OfInstrument) -> Phrase {
+    // What would have been seen, and what would settle it, stands in the sentence about all.
+    let standing = &Standing { visible: None, needed: None, ..standing.clone() };
+    let work = instrument.strip_prefix("stend-probe ").unwrap_or(instrument);
+    let said = Phrase::joined(&with_difference(&[], standing, ["part-first", "part-on-all"]), "; ");
+    words::say("part", &[("work", Given::Text(work)), ("said", Given::Said(&said))])
 }
 
 /// What the mean's line is called.

@@ -22,6 +22,32 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
             scenarios: better + worse + same + unresolved,
             missing: Vec::new(),
         }),
+        parts: Vec::new(),
+    }
+}
+
+#[test]
+fn a_line_in_both_languages_for_each_instrument() {
+    for (instrument, counts, en, ru) in [
+        (
+            "stend-probe cipher",
+            [4, 0, 0, 0],
+            "ciphers: faster on all 4; on average +14.4 % (+13.9 … +14.9 %)",
+            "шифры: быстрее в каждом из 4 сценариев; в среднем +14,4\u{a0}% (+13,9 … +14,9\u{a0}%)",
+        ),
+        (
+            "fio",
+            [1, 3, 0, 1],
+            "fio: slower on 3 of 5; faster on 1; on average +14.4 % (+13.9 … +14.9 %); 1 unresolved",
+            "fio: медленнее в 3 из 5; быстрее в 1; в среднем +14,4\u{a0}% (+13,9 … +14,9\u{a0}%); не решено: 1",
+        ),
+        ("gzip", [1, 0, 0, 0], "gzip: faster", "gzip: быстрее"),
+        ("stend-probe pipe", [0, 0, 1, 0], "pipes: the same", "каналы: одинаково"),
+    ] {
+        let [better, worse, same, unresolved] = counts;
+        let said =
+            part(&OfInstrument { instrument: instrument.into(), standing: standing(better, worse, same, unresolved) });
+        assert_eq!((said.english(), said.russian()), (en, ru));
     }
 }
 

@@ -276,6 +276,14 @@ impl Instrument {
             .any(|known| known.loads_targets && matches!(self, Self::Adapter(name) if name == known.name))
     }
 
+    /// Its name; of a command the program alone.
+    pub fn program(&self) -> String {
+        match self {
+            Self::Command(words) => words.first().cloned().unwrap_or_default(),
+            known => known.to_string(),
+        }
+    }
+
     /// The parameters that say where the work is done and nothing else.
     pub fn place_parameters(&self) -> &'static [&'static str] {
         let known = expand::ADAPTERS.iter().find(|known| matches!(self, Self::Adapter(name) if name == known.name));

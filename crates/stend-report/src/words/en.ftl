@@ -942,6 +942,21 @@ standing-on-all = { $run } is { $way } than { $base }{ $all ->
 }
 standing-first = { $run } is { $way } than { $base } on { $count } of { $all } scenarios
 standing-second = { $way } on { $count }
+part = { $work ->
+    [cipher] ciphers
+    [copy] copying memory
+    [fizzbuzz] FizzBuzz
+    [openssl] OpenSSL
+    [pipe] pipes
+    [switch] switching contexts
+   *[other] { $work }
+}: { $said }
+part-on-all = { $way }{ $all ->
+    [1] {""}
+    [2] {" on both"}
+   *[other] {" "}on all { $all }
+}
+part-first = { $way } on { $count } of { $all }
 same-on = the same on { $count }
 unresolved-on = { $count } unresolved{ WITH(" (a difference of ", $visible, " would have been seen)") }
 settle-all = { $count ->
@@ -958,6 +973,7 @@ on-all = { $all ->
    *[other] all { $all } scenarios
 }
 faster = faster
+the-same = the same
 slower = slower
 mean-label = geometric mean of { $count }
 mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") }, the geometric mean over { $count } scenarios, where more is better{ WITH("; not in it: ", $missing) }

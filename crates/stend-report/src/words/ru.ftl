@@ -929,6 +929,24 @@ standing-first = { $run } { $way }, чем { $base }, в { $count } { $count ->
    *[other] сценариях
 } из { $all }
 standing-second = { $way } в { $count }
+part = { $work ->
+    [cipher] шифры
+    [copy] копирование памяти
+    [fizzbuzz] FizzBuzz
+    [openssl] OpenSSL
+    [pipe] каналы
+    [switch] переключение контекстов
+   *[other] { $work }
+}: { $said }
+part-on-all = { $way }{ $all ->
+    [1] {""}
+    [2] {" "}в обоих сценариях
+   *[other] {" "}в каждом из { $all } { $all ->
+        [one] сценария
+       *[other] сценариев
+    }
+}
+part-first = { $way } в { $count } из { $all }
 same-on = одинаково в { $count }
 unresolved-on = не решено: { $count }{ WITH(" (разница в ", $visible, " была бы видна)") }
 settle-all = чтобы решить, хватит примерно { $numbers } { $counted ->
@@ -958,6 +976,7 @@ on-all = { $all ->
     }
 }
 faster = быстрее
+the-same = одинаково
 slower = медленнее
 mean-label = среднее геометрическое { $count }
 mean = { $run }: { $ratio }{ WITH(" (", $interval, ")") } — среднее геометрическое по { $count } { $count ->
