@@ -196,7 +196,7 @@ pub fn suite_of(commands: &Commands) -> Result<String, CommandsError> {
     );
     let lines = if commands.as_sides { &commands.lines[..1] } else { &commands.lines };
     for (name, line) in lines {
-        let name = if commands.as_sides { quoted("command") } else { text(name) };
+        let name = if commands.as_sides { quoted(&literal(&programs(commands))) } else { text(name) };
         let mut parameters = vec![format!("command = {}", text(line))];
         parameters.extend(commands.prepare.iter().map(|line| format!("prepare = {}", text(line))));
         parameters.extend(commands.directory.iter().map(|path| format!("directory = {}", quoted(&literal(path)))));
@@ -216,6 +216,19 @@ pub fn suite_of(commands: &Commands) -> Result<String, CommandsError> {
         }
     }
     Ok(suite)
+}
+
+/// The programs that two commands begin with, once if they are one.
+fn programs(commands: &Commands) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (_, line) in &commands.lines {
+        let word = line.split_whitespace().next().unwrap_or_default().trim_end_matches(';');
+        let name = word.rsplit('/').find(|part| !part.is_empty()).unwrap_or(word);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
 }
 
 const METRICS: &str = r#"
@@ -254,6 +267,19 @@ mod tests {
             let suite = suite(&commands(&[line]));
             let [scenario] = &suite.scenarios[..] else { panic!("one: {line}") };
             assert_eq!((scenario.name.as_str(), scenario.parameters["command"].as_str()), (line, line));
+        }
+    }
+
+    #[test]
+    fn two_sides_are_one_scenario_called_by_their_programs() {
+        for (lines, name) in [
+            (["gzip -6 -c x", "/usr/bin/gzip -9 -c x"], "gzip"),
+            (["./a {n}", "zstd"], "a, zstd"),
+            (["true; true", "{ exit 0; }"], "true, {"),
+        ] {
+            let suite = suite(&Commands { as_sides: true, ..commands(&lines) });
+            let [scenario] = &suite.scenarios[..] else { panic!("one: {lines:?}") };
+            assert_eq!(scenario.name, name);
         }
     }
 

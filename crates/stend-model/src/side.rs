@@ -226,9 +226,12 @@ impl Side {
 
     /// Its name, and its settings where they are not the name.
     pub fn in_full(&self) -> String {
-        let settings = self.settings().join("; ");
-        let settings = if settings.is_empty() { AS_IT_IS } else { &settings };
-        if settings == self.label { settings.to_owned() } else { format!("{}: {settings}", self.label) }
+        let settings = self.settings();
+        // Of a command that is called by itself the setting says nothing more.
+        let is_its_value =
+            settings.len() == 1 && settings[0].split_once('=').is_some_and(|(_, value)| value == self.label);
+        let settings = if settings.is_empty() { AS_IT_IS.to_owned() } else { settings.join("; ") };
+        if is_its_value || settings == self.label { self.label.clone() } else { format!("{}: {settings}", self.label) }
     }
 
     /// Whether the native instruments are built for it.
@@ -386,6 +389,7 @@ mod tests {
     fn settings_as_a_person_writes_them() {
         let one = side("name=one core; prefix=taskset  -c 0;env.LANG=C ; env.EMPTY=; sysctl.vm.swappiness=10").unwrap();
         assert_eq!(one.label, "one core");
+        assert_eq!(side("name=sort -u x; set.command=sort -u x").unwrap().in_full(), "sort -u x");
         assert_eq!(one.prefix, ["taskset", "-c", "0"]);
         assert_eq!(one.environment, BTreeMap::from([("LANG".into(), "C".into()), ("EMPTY".into(), String::new())]));
         assert_eq!(one.sysctls["vm.swappiness"], "10");
