@@ -142,7 +142,7 @@ fn note_on_ratios(rows: &[Row], records: &[&Record]) -> Vec<Note> {
     let mut figures: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for row in rows {
         for (column, cell) in row.cells.iter().enumerate() {
-            let Cell::Measured(Measured { against_base: Some(against), .. }) = cell else { continue };
+            let Some(against) = cell.against_base() else { continue };
             if against.reason == stend_stats::Reason::NotPositive {
                 let name = if row.main { row.scenario.clone() } else { format!("{} · {}", row.scenario, row.metric) };
                 figures.entry(column).or_default().push(name);

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_stats::{DEFAULT_FLOOR, Direction, Effect, Numbers};
 
-use super::table::{AgainstBase, Cell, ColumnOrigin, Counted, Design, Reason, Row, Table, Verdict};
+use super::table::{AgainstBase, ColumnOrigin, Counted, Design, Reason, Row, Table, Verdict};
 
 /// How one run stands to the base.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -139,10 +139,7 @@ fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) ->
 }
 
 fn against(row: &Row, column: usize) -> Option<&AgainstBase> {
-    match row.cells.get(column) {
-        Some(Cell::Measured(value)) => value.against_base.as_ref(),
-        _ => None,
-    }
+    row.cells.get(column)?.against_base()
 }
 
 fn is_speed(unit: Unit) -> bool {

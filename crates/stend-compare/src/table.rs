@@ -152,10 +152,12 @@ impl Row {
 
     /// How its figures stand to the base's, run by run.
     pub fn against_base(&self) -> impl Iterator<Item = &AgainstBase> {
-        self.cells.iter().filter_map(|cell| match cell {
-            Cell::Measured(measured) => measured.against_base.as_ref(),
-            _ => None,
-        })
+        self.cells.iter().filter_map(Cell::against_base)
+    }
+
+    /// What was measured of the run in this column.
+    pub fn measured(&self, column: usize) -> Option<&Measured> {
+        self.cells.get(column)?.measured()
     }
 }
 
@@ -365,6 +367,29 @@ pub enum Cell {
     },
     /// There is no such figure.
     Absent,
+}
+
+impl Cell {
+    /// What was measured, if it was.
+    pub fn measured(&self) -> Option<&Measured> {
+        match self {
+            Self::Measured(measured) => Some(measured),
+            _ => None,
+        }
+    }
+
+    /// How what was measured stands to the base.
+    pub fn against_base(&self) -> Option<&AgainstBase> {
+        self.measured()?.against_base.as_ref()
+    }
+
+    /// What was published, if it was.
+    pub fn published(&self) -> Option<&Published> {
+        match self {
+            Self::Published(published) => Some(published),
+            _ => None,
+        }
+    }
 }
 
 /// What a repeat is lost to, in a word.

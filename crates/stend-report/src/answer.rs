@@ -7,7 +7,7 @@ use super::published::Publication;
 use super::standing::standings;
 use super::text::{self, factor, other_runs};
 use crate::words::{self, Given};
-use stend_compare::table::{Cell, Column, ColumnOrigin, Note, Row, Table};
+use stend_compare::table::{Column, ColumnOrigin, Note, Row, Table};
 
 /// How each other run stands to the base; of a run alone, how it stands to what was published, or else how much its repeats differ. Only
 /// main metrics are counted.
@@ -62,12 +62,8 @@ fn beside_published(table: &Table) -> Vec<Phrase> {
 }
 
 fn alone(table: &Table, base: &Column) -> Option<Phrase> {
-    let mut spreads: Vec<(f64, &str)> = main_rows(table)
-        .filter_map(|row| match row.cells.first() {
-            Some(Cell::Measured(value)) => Some((value.spread?, row.scenario.as_str())),
-            _ => None,
-        })
-        .collect();
+    let mut spreads: Vec<(f64, &str)> =
+        main_rows(table).filter_map(|row| Some((row.measured(0)?.spread?, row.scenario.as_str()))).collect();
     spreads.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (middle, (most, name)) = (spreads.get(spreads.len() / 2)?.0, *spreads.last()?);
     let (middle, most) = (text::spread(Some(middle)), text::spread(Some(most)));
@@ -84,6 +80,7 @@ mod tests {
 
     use super::*;
     use crate::example;
+    use stend_compare::table::Cell;
 
     #[test]
     fn beside_another_run_it_says_what_the_table_says() {

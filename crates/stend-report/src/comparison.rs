@@ -5,6 +5,7 @@ use super::forest::Forest;
 use super::notes;
 use super::phrase::{Phrase, of_ceiling};
 use super::standing;
+use super::statistics;
 use super::text::{self, Placed, has_figure, width};
 use super::texts::TEXTS;
 use super::weighing;
@@ -102,30 +103,19 @@ impl<'a> Page<'a> {
         let published = self.table.columns.iter().any(|column| column.reference().is_some());
         let as_base = if others > 1 || others == 1 && published { " (base)" } else { "" };
         self.doc.heading(format!("{}{as_base}", column.title), text::grade(column).english());
-        let of_base = |row: &&'a table::Row| match row.cells.first() {
-            Some(table::Cell::Measured(value)) => &value.of_ceilings[..],
-            _ => &[],
-        };
+        let of_base = |row: &&'a table::Row| row.measured(0).map_or(&[][..], |value| &value.of_ceilings);
         let ceilings = self.rows.iter().any(|row| !of_base(row).is_empty());
-        let columns = [
-            figures("median"),
-            figures("spread").may_go(1),
-            figures("95 % interval").may_go(0),
-            figures("n").may_go(2),
-        ];
-        let columns = columns.into_iter().chain(ceilings.then(|| figures(CEILING).folded(Fold::Lines)));
+        let columns = [figures("median")].into_iter().chain(statistics::of_base().map(|one| one.column(0)));
+        let columns = columns.chain(ceilings.then(|| figures(CEILING).folded(Fold::Lines)));
         let mut table = Table::new(self.corner(), columns, Frame::Reasons);
         for row in self.rows.clone() {
             let mut cells = match row.cells.first() {
                 Some(table::Cell::Measured(value)) => {
-                    let interval = value.interval.map(|ends| Value::Interval(row.unit, ends, None));
                     self.seen.too_few |= value.interval.is_none();
-                    vec![
-                        Cell { is_strong: true, ..Value::Quantity(row.unit, value.median).into() },
-                        Value::Spread(value.spread).into(),
-                        interval.unwrap_or_else(|| "too few repeats".into()).into(),
-                        self.count(value).into(),
-                    ]
+                    self.see_count(value);
+                    let median = Cell { is_strong: true, ..Value::Quantity(row.unit, value.median).into() };
+                    let evidence = statistics::of_base().map(|one| one.of(value, row.unit).into());
+                    [median].into_iter().chain(evidence).collect()
                 }
                 Some(cell) => vec![self.or_lacking(row, cell)],
                 None => vec![Value::Lacking("".into()).into()],
@@ -161,14 +151,15 @@ impl<'a> Page<'a> {
         self.doc.heading(title, text::grade(column).english());
         let to_settle = self.rows.iter().any(|row| text::to_settle(row, index).is_some());
         self.seen.to_settle |= to_settle;
-        let columns = [figures("median"), figures("spread").may_go(3), figures("n").may_go(4), figures("change")];
         let standings = standings(self.table);
         let found = standings.iter().find(|found| found.column == index);
         let forest = Forest::of(self.table, index, found);
         let drawn =
             forest.as_ref().map(|forest| figures(forest.head(DRAWN)).may_go_for(0, ROOM_FOR_NAMES).spare().drawn());
-        let columns = columns
+        let columns = [figures("median")]
             .into_iter()
+            .chain(statistics::of_each().map(|one| one.column(2)))
+            .chain([figures("change")])
             .chain(to_settle.then(|| figures(TO_SETTLE).may_go(2)))
             .chain([figures(CHANGE_INTERVAL).may_go_for(1, ROOM_FOR_NAMES)])
             .chain(drawn);
@@ -188,10 +179,11 @@ impl<'a> Page<'a> {
                 table::Cell::Measured(value) => {
                     let interval = value.against_base.as_ref().and_then(|against| against.interval);
                     let of_change = of_change(self.change(value), text::to_settle(row, index), interval);
-                    let cells =
-                        [Value::Quantity(row.unit, value.median), Value::Spread(value.spread), self.count(value)];
+                    self.see_count(value);
+                    let evidence = statistics::of_each().map(|one| one.of(value, row.unit));
+                    let cells = [Value::Quantity(row.unit, value.median)].into_iter().chain(evidence);
                     let drawn = drawn_line(Some(&row.scenario)).filter(|_| row.main);
-                    cells.into_iter().chain(of_change).chain(drawn).map(Cell::from).collect()
+                    cells.chain(of_change).chain(drawn).map(Cell::from).collect()
                 }
                 cell => vec![self.or_lacking(row, cell)],
             };
@@ -200,7 +192,8 @@ impl<'a> Page<'a> {
         if let Some((design, mean)) = found.and_then(|found| Some((found.design, found.mean_of_several()?))) {
             self.seen.mean = true;
             let of_change = of_change(standing::mean_change(design, mean), None, mean.interval);
-            let cells = [const { Value::Nothing }; 3].into_iter().chain(of_change).chain(drawn_line(None));
+            let before = std::iter::repeat_n(Value::Nothing, 1 + statistics::of_each().count());
+            let cells = before.chain(of_change).chain(drawn_line(None));
             let label = standing::mean_label(mean).english().to_owned();
             table.push(Row { is_strong: true, ..Row::new([label], cells) });
         }
@@ -227,10 +220,7 @@ impl<'a> Page<'a> {
             if !places.iter().any(|(index, _)| has_figure(row, *index)) {
                 continue;
             }
-            let of_base = match row.cells.first() {
-                Some(table::Cell::Measured(value)) => Value::Quantity(row.unit, value.median),
-                _ => "–".into(),
-            };
+            let of_base = row.measured(0).map_or_else(|| "–".into(), |value| Value::Quantity(row.unit, value.median));
             let figures = places.iter().map(|(index, _)| self.beside_base(row, &row.cells[*index]));
             let cells = [of_base.into()].into_iter().chain(figures).collect();
             table.push(Row { always: false, ..self.row(row, cells) });
@@ -383,10 +373,9 @@ impl<'a> Page<'a> {
         Value::Change { verdict: against.verdict, solid: against.is_solid(), ratio: against.factor }
     }
 
-    fn count(&mut self, value: &Measured) -> Value {
+    fn see_count(&mut self, value: &Measured) {
         self.seen.outliers |= value.outliers > 0;
         self.seen.some_invalid |= value.invalid > 0;
-        Value::Count { valid: value.valid, invalid: value.invalid, outliers: value.outliers }
     }
 
     /// Whether labels have the metric, too: where more than main metrics are shown.

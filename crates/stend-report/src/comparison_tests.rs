@@ -95,7 +95,7 @@ fn rows_stand_in_the_suites_order_under_what_they_belong_to() {
     assert!(place("Published: summit") < place("Published: vostok"));
     assert!(text.contains("skipped: fio is not on the machine's PATH; fix it with: apt-get install -y fio"));
     assert!(text.contains("invalid: the hypervisor took away 4.1 %"));
-    assert!(text.contains("9/10") && text.contains("10*") && text.contains("too few repeats"));
+    assert!(text.contains("9/10") && text.contains("10*") && text.contains("under six repeats"));
     let unresolved = text.lines().find(|line| line.contains("? +1.3 %")).unwrap();
     assert!(unresolved.contains("≈ 24"), "{unresolved}");
     assert!(text.contains("pc-7, kernel 6.12 is faster than pc-7 on 3 of 8 scenarios"), "{text}");

@@ -2,159 +2,146 @@
 
 use serde::Serialize;
 
-use stend_compare::table::{Cell, Column, ColumnOrigin, Row, Table};
+use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, Published, Row, Table};
 use stend_compare::weighing::{Divisor, Weighing};
 
-use super::text::{mark, word};
-use super::{weighing, wide};
+use super::doc::csv::number;
+use super::statistics::STATISTICS;
+use super::text::{direction, mark, word};
+use super::{notes, weighing, wide};
 
-const HEAD: [&str; 40] = [
-    "scenario",
-    "metric",
-    "unit",
-    "better",
-    "main",
-    "column",
-    "origin",
-    "run_or_reference",
-    "machine",
-    "grade",
-    "kind",
-    "median",
-    "interval_low",
-    "interval_high",
-    "minimum",
-    "maximum",
-    "spread",
-    "valid",
-    "invalid",
-    "outliers",
-    "factor",
-    "factor_low",
-    "factor_high",
-    "q",
-    "floor",
-    "verdict",
-    "needed",
-    "words",
-    "note",
-    "of_ceilings",
-    "per_watt",
-    "per_price",
-    "reason",
-    "p",
-    "design",
-    "counted",
-    "base_count",
-    "own_count",
-    "visible",
-    "mark",
+/// A cell with all that is known of its place.
+struct Line<'a> {
+    table: &'a Table,
+    row: &'a Row,
+    /// The column's place.
+    place: usize,
+    column: &'a Column,
+    cell: &'a Cell,
+}
+
+/// A field's name, and what stands in it.
+type Field = (&'static str, fn(&Line) -> String);
+
+const BEFORE_STATISTICS: [Field; 12] = [
+    ("scenario", |line| line.row.scenario.clone()),
+    ("metric", |line| line.row.metric.clone()),
+    ("unit", |line| line.row.unit.to_string()),
+    ("better", |line| direction(line.row.better).into()),
+    ("main", |line| line.row.main.to_string()),
+    ("column", |line| line.column.title.clone()),
+    ("origin", |line| if line.column.is_run() { "run" } else { "published" }.into()),
+    ("run_or_reference", |line| match &line.column.origin {
+        ColumnOrigin::Run { id, .. } => id.clone(),
+        ColumnOrigin::Published { reference, .. } => reference.clone(),
+    }),
+    ("machine", |line| match &line.column.origin {
+        ColumnOrigin::Run { .. } => String::new(),
+        ColumnOrigin::Published { machine, .. } => machine.clone(),
+    }),
+    ("grade", |line| line.column.grade.map(|grade| grade.name().to_owned()).unwrap_or_default()),
+    ("kind", |line| {
+        match line.cell {
+            Cell::Measured(_) => "measured",
+            Cell::Published(_) => "published",
+            Cell::Nothing { .. } => "nothing",
+            Cell::Absent => "absent",
+        }
+        .into()
+    }),
+    ("median", |line| {
+        let published = line.published().and_then(|published| published.value);
+        optional(line.measured().map(|measured| measured.median).or(published))
+    }),
+];
+
+const AFTER_STATISTICS: [Field; 20] = [
+    ("factor", |line| {
+        let published = line.published().and_then(|published| published.factor);
+        optional(line.against().and_then(|against| against.factor).or(published))
+    }),
+    ("factor_low", |line| optional(line.against().and_then(|against| against.interval).map(|(low, _)| low))),
+    ("factor_high", |line| optional(line.against().and_then(|against| against.interval).map(|(_, high)| high))),
+    ("p", |line| optional(line.against().and_then(|against| against.p))),
+    ("q", |line| optional(line.against().and_then(|against| against.q))),
+    ("floor", |line| optional(line.against().map(|against| against.floor))),
+    ("verdict", |line| line.of_change(|against| word(against.verdict).into())),
+    ("mark", |line| line.of_change(|against| mark(against.verdict, against.is_solid()).into())),
+    ("reason", |line| line.of_change(|against| name_of(&against.reason))),
+    ("design", |line| line.of_change(|against| name_of(&against.design))),
+    ("counted", |line| line.of_change(|against| name_of(&against.counted))),
+    ("base_count", |line| line.of_change(|against| against.base_count.to_string())),
+    ("own_count", |line| line.of_change(|against| against.own_count.to_string())),
+    ("visible", |line| optional(line.against().and_then(|against| against.visible))),
+    ("needed", |line| line.of_change(|against| against.needed.map(|needed| needed.to_string()).unwrap_or_default())),
+    ("words", |line| line.published().and_then(|published| published.words.clone()).unwrap_or_default()),
+    ("note", |line| match line.cell {
+        Cell::Nothing { why } => notes::lack(why).english().to_owned(),
+        cell => cell.published().and_then(|published| published.note.clone()).unwrap_or_default(),
+    }),
+    ("of_ceilings", |line| {
+        let ceilings = line.measured().into_iter().flat_map(|measured| &measured.of_ceilings);
+        ceilings.map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario)).collect::<Vec<_>>().join("; ")
+    }),
+    ("per_watt", |line| line.weighed(|by| *by == Divisor::Watt)),
+    ("per_price", |line| line.weighed(|by| *by != Divisor::Watt)),
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
 /// precision. `factor` says how many times as good as the base's a run's figure is; how many times as good as a published one, the base's is.
 pub fn render(table: &Table) -> String {
     let mut out = String::new();
-    line(&mut out, HEAD);
+    line(&mut out, head());
     for row in table.rows.iter().filter(|row| table.is_asked_for(row)) {
         for (place, (column, cell)) in table.columns.iter().zip(&row.cells).enumerate() {
-            let mut fields = fields(row, column, cell);
-            if row.main {
-                fields[place_of("per_watt")] = weighed(table, &row.scenario, place, |by| *by == Divisor::Watt);
-                fields[place_of("per_price")] = weighed(table, &row.scenario, place, |by| *by != Divisor::Watt);
-            }
-            line(&mut out, fields);
+            line(&mut out, Line { table, row, place, column, cell }.fields());
         }
     }
     out
 }
 
-/// The place of a column in every line.
-fn place_of(name: &str) -> usize {
-    HEAD.iter().position(|head| *head == name).expect("a name of the head")
+fn head() -> Vec<&'static str> {
+    let name = |(name, _): &Field| *name;
+    let statistics = STATISTICS.iter().flat_map(|one| one.fields).copied();
+    BEFORE_STATISTICS.iter().map(name).chain(statistics).chain(AFTER_STATISTICS.iter().map(name)).collect()
 }
 
-/// A figure weighed, and of what the watts or the price are: `4.5e6 / W of processor`.
-fn weighed(table: &Table, scenario: &str, column: usize, by: impl Fn(&Divisor) -> bool) -> String {
-    let of = |weighing: &Weighing| {
-        let row = weighing.rows.iter().find(|row| row.scenario == scenario)?;
-        row.cells.get(column)?.as_ref().map(|cell| weighing::plain(weighing, row, cell))
-    };
-    table.weighings.iter().filter(|weighing| by(&weighing.by)).find_map(of).unwrap_or_default()
+impl<'a> Line<'a> {
+    fn measured(&self) -> Option<&'a Measured> {
+        self.cell.measured()
+    }
+
+    fn published(&self) -> Option<&'a Published> {
+        self.cell.published()
+    }
+
+    fn against(&self) -> Option<&'a AgainstBase> {
+        self.cell.against_base()
+    }
+
+    fn of_change(&self, say: impl Fn(&AgainstBase) -> String) -> String {
+        self.against().map(say).unwrap_or_default()
+    }
+
+    /// The figure of a main metric weighed, and of what the watts or the price are: `4.5e6 / W of processor`.
+    fn weighed(&self, by: impl Fn(&Divisor) -> bool) -> String {
+        let of = |weighing: &Weighing| {
+            let row = weighing.rows.iter().find(|row| row.scenario == self.row.scenario && self.row.main)?;
+            row.cells.get(self.place)?.as_ref().map(|cell| weighing::plain(weighing, row, cell))
+        };
+        self.table.weighings.iter().filter(|weighing| by(&weighing.by)).find_map(of).unwrap_or_default()
+    }
+
+    fn fields(&self) -> impl Iterator<Item = String> {
+        let statistics = STATISTICS.iter().flat_map(|one| one.numbers(self.measured(), self.row.unit));
+        let [before, after] =
+            [&BEFORE_STATISTICS[..], &AFTER_STATISTICS[..]].map(|all| all.iter().map(|(_, of)| of(self)));
+        before.chain(statistics).chain(after)
+    }
 }
 
-fn fields(row: &Row, column: &Column, cell: &Cell) -> [String; HEAD.len()] {
-    // What is tiny would be a long row of zeros.
-    let number = |value: f64| if value.abs() < 1e-6 { format!("{value:e}") } else { value.to_string() };
-    let optional = |value: Option<f64>| value.map(number).unwrap_or_default();
-    let mut fields = [const { String::new() }; HEAD.len()];
-    let mut set = |name: &str, value: String| {
-        fields[place_of(name)] = value;
-    };
-    set("scenario", row.scenario.clone());
-    set("metric", row.metric.clone());
-    set("unit", row.unit.to_string());
-    set("better", super::text::direction(row.better).into());
-    set("main", row.main.to_string());
-    set("column", column.title.clone());
-    set("grade", column.grade.map(|grade| grade.name().to_owned()).unwrap_or_default());
-    match &column.origin {
-        ColumnOrigin::Run { id, .. } => {
-            set("origin", "run".into());
-            set("run_or_reference", id.clone());
-        }
-        ColumnOrigin::Published { reference, machine, .. } => {
-            set("origin", "published".into());
-            set("run_or_reference", reference.clone());
-            set("machine", machine.clone());
-        }
-    }
-    match cell {
-        Cell::Measured(value) => {
-            set("kind", "measured".into());
-            set("median", number(value.median));
-            set("interval_low", optional(value.interval.map(|(low, _)| low)));
-            set("interval_high", optional(value.interval.map(|(_, high)| high)));
-            set("minimum", number(value.minimum));
-            set("maximum", number(value.maximum));
-            set("spread", optional(value.spread));
-            set("valid", value.valid.to_string());
-            set("invalid", value.invalid.to_string());
-            set("outliers", value.outliers.to_string());
-            let shares = value.of_ceilings.iter().map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario));
-            set("of_ceilings", shares.collect::<Vec<_>>().join("; "));
-            if let Some(against) = &value.against_base {
-                set("factor", optional(against.factor));
-                set("factor_low", optional(against.interval.map(|(low, _)| low)));
-                set("factor_high", optional(against.interval.map(|(_, high)| high)));
-                set("q", optional(against.q));
-                set("floor", number(against.floor));
-                set("verdict", word(against.verdict).into());
-                set("needed", against.needed.map(|needed| needed.to_string()).unwrap_or_default());
-                set("reason", name_of(&against.reason));
-                set("p", optional(against.p));
-                set("design", name_of(&against.design));
-                set("counted", name_of(&against.counted));
-                set("base_count", against.base_count.to_string());
-                set("own_count", against.own_count.to_string());
-                set("visible", optional(against.visible));
-                set("mark", mark(against.verdict, against.is_solid()).into());
-            }
-        }
-        Cell::Published(published) => {
-            set("kind", "published".into());
-            set("median", optional(published.value));
-            set("factor", optional(published.factor));
-            set("words", published.words.clone().unwrap_or_default());
-            set("note", published.note.clone().unwrap_or_default());
-        }
-        Cell::Nothing { why } => {
-            set("kind", "nothing".into());
-            set("note", super::notes::lack(why).english().to_owned());
-        }
-        Cell::Absent => set("kind", "absent".into()),
-    }
-    fields
+fn optional(value: Option<f64>) -> String {
+    value.map(number).unwrap_or_default()
 }
 
 /// A word of a closed list, as JSON has it.
@@ -254,9 +241,9 @@ mod tests {
         let cells: usize = table.rows.iter().map(|row| row.cells.len()).sum();
         assert_eq!(text.matches("\r\n").count(), cells + 1);
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
-        assert_eq!(simple.split(',').count(), HEAD.len(), "{simple}");
+        assert_eq!(simple.split(',').count(), head().len(), "{simple}");
         assert!(!text.contains("NaN"));
-        assert!(text.contains(",\"0.62 of magma, parallel\",,,"), "{text}");
+        assert!(text.contains(",\"0.62 of magma, parallel\",,\r\n"), "{text}");
     }
 
     #[test]
@@ -264,7 +251,7 @@ mod tests {
         let single = stend_compare::compare(&[&stend_testing::record("a", &[1.0])], &[]);
         let text = render(&single);
         let field = |line: &str| {
-            let place = HEAD.iter().position(|head| *head == "spread").unwrap();
+            let place = head().iter().position(|head| *head == "spread").unwrap();
             line.split(',').nth(place).unwrap().to_owned()
         };
         assert_eq!(text.lines().map(field).collect::<Vec<_>>(), ["spread", "", ""]);

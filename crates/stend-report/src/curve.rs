@@ -7,7 +7,7 @@ use super::scene::{self, Description, Role, Scene, Shape};
 use super::text::interval;
 use super::texts::{TEXTS, curve_of, curves_left_out};
 use stend_compare::curves::{Curves, Point};
-use stend_compare::table::{Cell, Measured, Row, Table};
+use stend_compare::table::{Measured, Row, Table};
 
 /// The drawing of one run.
 pub(super) struct CurveView {
@@ -134,10 +134,7 @@ fn place(point: Point<'_>, run: usize) -> Option<Place<'_>> {
 }
 
 fn measured(row: &Row, run: usize) -> Option<&Measured> {
-    match row.cells.get(run)? {
-        Cell::Measured(value) if value.median > 0.0 => Some(value),
-        _ => None,
-    }
+    row.measured(run).filter(|value| value.median > 0.0)
 }
 
 fn lower(value: &Measured) -> f64 {

@@ -1,7 +1,7 @@
 //! What a command shows, before it is written: titles, sentences and tables of typed values. Builders make a document of facts, and a writer
 //! for each form knows nothing of what it writes.
 
-mod csv;
+pub(super) mod csv;
 mod markdown;
 mod terminal;
 

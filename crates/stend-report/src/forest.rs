@@ -7,7 +7,7 @@ use super::standing;
 use super::text::{change, change_interval, marked, word};
 use crate::words::{self, Given};
 use stend_compare::standing::{Standing, standings};
-use stend_compare::table::{Cell, Table, Verdict};
+use stend_compare::table::{Table, Verdict};
 use stend_stats::DEFAULT_FLOOR;
 
 /// How another run stands to the base.
@@ -51,7 +51,7 @@ impl Forest {
     /// The main metrics of the scenarios that the run in this column and the base have, and their mean; none where there are none.
     pub(super) fn of(table: &Table, column: usize, standing: Option<&Standing>) -> Option<Self> {
         let line = |row: &stend_compare::table::Row| {
-            let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
+            let value = row.measured(column)?;
             let against = value.against_base.as_ref()?;
             Some(ForestLine {
                 scenario: Some(row.scenario.clone()),

@@ -9,7 +9,7 @@ use super::svg::{Look, elements};
 use super::text::marked_change;
 use super::texts::axes;
 use super::wide::Block;
-use stend_compare::table::{Cell, Column, Measured, Row};
+use stend_compare::table::{Column, Measured, Row};
 
 /// Steps of colour.
 const STEPS: usize = 7;
@@ -44,7 +44,9 @@ pub(super) struct HeatMaps {
 pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
     let measured = || {
         let lines = block.groups.iter().flat_map(|group| &group.lines);
-        lines.flat_map(|line| line.cells.iter().flatten()).filter_map(|(row, cell)| Some((*row, value(cell)?.median)))
+        lines
+            .flat_map(|line| line.cells.iter().flatten())
+            .filter_map(|(row, cell)| Some((*row, cell.measured()?.median)))
     };
     let unit = measured().next()?.0.unit;
     let medians = || measured().map(|(_, median)| median);
@@ -75,7 +77,7 @@ pub(super) fn heat_maps(block: &Block, place: usize) -> Option<HeatMaps> {
             let line = group.lines.iter().find(|line| line.column.title == column.title);
             for across in 0..block.columns.len() {
                 let found = line.and_then(|line| line.cells[across]);
-                let measured = found.and_then(|(_, cell)| value(cell));
+                let measured = found.and_then(|(_, cell)| cell.measured());
                 let step = measured.map(|value| step(value.median, low, high));
                 let against = measured.and_then(|value| value.against_base.as_ref());
                 let text = measured.map_or_else(|| "–".into(), |value| unit.show(value.median));
@@ -128,13 +130,6 @@ fn cell((left, top): Point, step: Option<usize>, text: &str, verdict: Option<Str
         verdict.map(|verdict| Mark::text(Role::HeatVerdict(step), (middle, half + 14.0), "middle", figure(&verdict))),
     );
     Mark { role: Role::Heat(step), shape: Shape::Group(marks), title }
-}
-
-fn value(cell: &Cell) -> Option<&Measured> {
-    match cell {
-        Cell::Measured(value) => Some(value),
-        _ => None,
-    }
 }
 
 fn title(row: &Row, value: Option<&Measured>) -> Phrase {

@@ -10,6 +10,7 @@ use super::csv;
 use super::doc::{self, Block, Doc, Frame, Role, Table, Trend, Value, figures};
 use super::phrase::Phrase;
 use super::text::{marked, width};
+use super::texts::TEXTS;
 use stend_compare::history::{Change, History, Point};
 use stend_compare::table::Verdict;
 
@@ -122,7 +123,7 @@ fn values(history: &History, point: &Point) -> [Value; 5] {
     [
         Value::Moment(point.started_at),
         Value::Quantity(history.unit, point.median),
-        interval.unwrap_or_else(|| "too few repeats".into()),
+        interval.unwrap_or_else(|| TEXTS.too_few.clone().into()),
         Value::Spread(point.spread),
         Value::Count { valid: point.valid, invalid: 0, outliers: 0 },
     ]

@@ -318,7 +318,7 @@ fn summary(input: &Input) -> Phrase {
         let rows = input.table.rows.iter().filter(|row| row.cells.first().is_some_and(is));
         rows.map(|row| row.scenario.as_str()).collect::<BTreeSet<_>>()
     };
-    let measured = scenarios_with(|cell| matches!(cell, Cell::Measured(_)));
+    let measured = scenarios_with(|cell| cell.measured().is_some());
     let without = scenarios_with(|cell| matches!(cell, Cell::Nothing { .. })).difference(&measured).count();
     let (sessions, boots) = match &base.origin {
         ColumnOrigin::Run { sessions, boots, .. } => (*sessions, *boots),

@@ -50,6 +50,7 @@ mod series;
 mod session;
 mod sheet;
 mod standing;
+mod statistics;
 mod svg;
 pub mod text;
 pub mod texts;

@@ -49,7 +49,7 @@ impl<'a> Publication<'a> {
         let mut words = Vec::new();
         for row in rows() {
             for (index, column) in columns {
-                if let Some(Cell::Published(published)) = row.cells.get(*index)
+                if let Some(published) = row.cells.get(*index).and_then(Cell::published)
                     && let (None, Some(said)) = (published.value, &published.words)
                 {
                     words.push((&*column.title, &*row.scenario, &**said));
@@ -90,11 +90,11 @@ impl<'a> Publication<'a> {
 impl<'a> Block<'a> {
     /// None unless both have a number.
     fn of(table: &'a Table, row: &'a Row, columns: &[(usize, &'a Column)]) -> Option<Self> {
-        let Some(Cell::Measured(own)) = row.cells.first() else { return None };
+        let own = row.measured(0)?;
         let label = &table.columns.first()?.title;
         let own = Bar { label, value: own.median, measured: own.interval, factor: None, note: None, own: true };
         let bar = |(index, column): &(usize, &'a Column)| {
-            let Some(Cell::Published(published)) = row.cells.get(*index) else { return None };
+            let published = row.cells.get(*index)?.published()?;
             Some(Bar {
                 label: &column.title,
                 value: published.value?,

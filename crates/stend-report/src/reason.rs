@@ -6,7 +6,7 @@ use crate::phrase::Phrase;
 use crate::text::{change, change_interval, other_runs, percent, probability};
 use crate::texts::to_settle;
 use crate::words::{self, Given};
-use stend_compare::table::{AgainstBase, Cell, Column, Row, Table};
+use stend_compare::table::{AgainstBase, Column, Row, Table};
 
 /// A verdict on one run, and what speaks for it.
 pub(super) struct ReasonView {
@@ -19,12 +19,11 @@ pub(super) struct ReasonView {
 
 /// The verdicts on a scenario's main metric, one for each run that was measured beside the base.
 pub(super) fn reasons(table: &Table, row: &Row) -> Vec<ReasonView> {
-    if !matches!(row.cells.first(), Some(Cell::Measured(_))) {
+    if row.measured(0).is_none() {
         return Vec::new();
     }
     let one = |(index, column): (usize, &Column)| {
-        let Some(Cell::Measured(value)) = row.cells.get(index) else { return None };
-        let (class, words) = match &value.against_base {
+        let (class, words) = match &row.measured(index)?.against_base {
             Some(against) => (crate::text::word(against.verdict), reason(against)),
             None => ("", words::say("no-verdict", &[])),
         };

@@ -108,11 +108,11 @@ pub(super) fn quoted(title: &str) -> Phrase {
 /// Why there is no verdict at all between a run and the base. Nothing where there is one on other metrics than the scenarios' main ones,
 /// or where a filter took none of these.
 fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
-    let is_judged = |row: &Row| matches!(&row.cells[column], Cell::Measured(value) if value.against_base.is_some());
+    let is_judged = |row: &Row| row.cells[column].against_base().is_some();
     if !table.rows.iter().any(|row| row.main) || table.rows.iter().any(is_judged) {
         return None;
     }
-    let has_figures = |row: &Row| [0, column].iter().all(|column| matches!(row.cells[*column], Cell::Measured(_)));
+    let has_figures = |row: &Row| [0, column].iter().all(|column| row.measured(*column).is_some());
     let does_other_work = |note: &Note| {
         let ids = [0, column].map(|column| table.columns[column].run_id());
         matches!(note, Note::OtherWork { run, base, .. } if [Some(base.as_str()), Some(run.as_str())] == ids)

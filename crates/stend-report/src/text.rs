@@ -96,8 +96,7 @@ pub(super) fn marked(verdict: Verdict, solid: bool, ratio: Option<f64>) -> Strin
 
 /// About how many pairs, repeats or sessions on each side would settle a run's unresolved figure, or how many it takes at least.
 pub(super) fn to_settle(row: &Row, column: usize) -> Option<Value> {
-    let Some(Cell::Measured(value)) = row.cells.get(column) else { return None };
-    let against = value.against_base.as_ref().filter(|against| against.verdict == Verdict::Unresolved)?;
+    let against = row.cells.get(column)?.against_base().filter(|against| against.verdict == Verdict::Unresolved)?;
     let at_least = against.reason == Reason::TooFew;
     against.needed.map(|numbers| Value::Needed { numbers, at_least })
 }

@@ -31,7 +31,7 @@ texts! {
     all_metrics, scenario, metric, median, spread, interval, base, base_is, other_runs, published, unsorted, better,
     worse, same, unresolved, legend_delta, legend_published, legend_count, nothing, too_few, left_out, notes,
     not_measured, remedy, scenarios, expand, collapse, to_top, measures, instrument, parameters, higher, lower,
-    figures, run_or_machine, range, against, note, repeats, repeats_caption, repeats_band, not_from_zero, latency,
+    figures, run_or_machine, against, note, repeats, repeats_caption, repeats_band, not_from_zero, latency,
     latency_steps_caption, latency_curve_caption, latency_steps_short, latency_percentiles, latency_curve_short,
     latency_untold, operations, longest, history, history_caption, history_changes, history_runs, history_run,
     history_change, number, started, value, wall, outcome, check, warmup, valid, invalid, failed, check_passed,

@@ -88,10 +88,7 @@ fn block<'a>(table: &'a Table, section: Section<'a>) -> Block<'a> {
             label: line.values.join(BETWEEN),
             values: line.values,
             lines: lines.filter(|line| line.is_base || said(line)).collect(),
-            ceilings: match main {
-                Some((_, Cell::Measured(measured))) => &measured.of_ceilings,
-                _ => &[],
-            },
+            ceilings: main.and_then(|(_, cell)| cell.measured()).map_or(&[], |measured| &measured.of_ceilings),
         }
     };
     Block {
@@ -131,10 +128,7 @@ impl Line<'_> {
     }
 
     fn measured(&self) -> impl Iterator<Item = &Measured> {
-        self.cells.iter().filter_map(|cell| match cell {
-            Some((_, Cell::Measured(value))) => Some(value),
-            _ => None,
-        })
+        self.cells.iter().flatten().filter_map(|(_, cell)| cell.measured())
     }
 }
 

@@ -89,23 +89,29 @@ fn fields(cell: &Cell) -> Vec<((bool, &'static str), String)> {
     of(false, &cell.value).chain(of(true, &cell.under)).chain(note).collect()
 }
 
-fn parts(value: &Value) -> Vec<(&'static str, String)> {
+/// What is tiny would be a long row of zeros.
+pub(crate) fn number(value: f64) -> String {
+    if value.abs() < 1e-6 { format!("{value:e}") } else { value.to_string() }
+}
+
+/// The numbers or words of a value in full, each with its name.
+pub(crate) fn parts(value: &Value) -> Vec<(&'static str, String)> {
     let one = |text: String| vec![("", text)];
-    let ends = |(low, high): (f64, f64)| vec![("low", low.to_string()), ("high", high.to_string())];
+    let ends = |(low, high): (f64, f64)| vec![("low", number(low)), ("high", number(high))];
     match value {
         Value::Nothing | Value::Absent | Value::Spread(None) | Value::Drawn(_) => Vec::new(),
         Value::Lacking(why) => vec![("note", why.english().to_string())],
         Value::Words(_) | Value::All(_) => one(value.shown()),
-        Value::Number(number, _) => one(number.to_string()),
-        Value::Quantity(unit, value) => vec![("", value.to_string()), (UNIT, unit.to_string())],
-        Value::Spread(Some(number)) | Value::Share(number) | Value::Ratio(number) => one(number.to_string()),
+        Value::Number(count, _) => one(count.to_string()),
+        Value::Quantity(unit, value) => vec![("", number(*value)), (UNIT, unit.to_string())],
+        Value::Spread(Some(value)) | Value::Share(value) | Value::Ratio(value) => one(number(*value)),
         Value::Interval(_, interval, _) | Value::ChangeInterval(interval) => ends(*interval),
-        Value::Factor(factor, interval) => [one(factor.to_string()), interval.map(ends).unwrap_or_default()].concat(),
+        Value::Factor(factor, interval) => [one(number(*factor)), interval.map(ends).unwrap_or_default()].concat(),
         Value::Count { valid, invalid, outliers } => {
             vec![("", valid.to_string()), ("invalid", invalid.to_string()), ("outliers", outliers.to_string())]
         }
         Value::Change { verdict, ratio, .. } => {
-            vec![("", ratio.map(|ratio| ratio.to_string()).unwrap_or_default()), ("verdict", word(*verdict).into())]
+            vec![("", ratio.map(number).unwrap_or_default()), ("verdict", word(*verdict).into())]
         }
         Value::Needed { numbers, .. } => one(numbers.to_string()),
         Value::Moment(moment) => one(moment.to_string()),

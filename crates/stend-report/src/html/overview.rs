@@ -16,6 +16,7 @@ use crate::clocks as report_clocks;
 use crate::notes;
 use crate::numbers::in_language;
 use crate::phrase::{Phrase, called, of_ceiling};
+use crate::statistics::{StatisticView, of_each};
 use crate::text::{self, factor, interval, marked_change, word};
 use crate::texts::TEXTS;
 use crate::weighing;
@@ -90,10 +91,7 @@ pub(super) struct RowView {
     pub(super) unit: &'static str,
     pub(super) main: bool,
     pub(super) base: CellView,
-    pub(super) spread: String,
-    pub(super) spread_key: String,
-    pub(super) count: String,
-    pub(super) count_key: String,
+    pub(super) statistics: Vec<StatisticView>,
     pub(super) cells: Vec<CellView>,
 }
 
@@ -304,15 +302,7 @@ pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
     };
     let heads = runs.iter().map(head).collect();
     let view = |row: &Row| {
-        let (spread, spread_key, count, count_key) = match row.cells.first() {
-            Some(Cell::Measured(value)) => (
-                text::spread(value.spread),
-                text::number_or_nothing(value.spread),
-                text::count(value.valid, value.invalid, value.outliers),
-                value.valid.to_string(),
-            ),
-            _ => Default::default(),
-        };
+        let measured = row.measured(0);
         // Rows that are shown only if the reader asks do without.
         let strip = row.main.then(|| Strip::of(input, row)).flatten();
         let strip = |index: usize| strip.as_ref().map(|strip| strip.drawn(&table.columns[index])).unwrap_or_default();
@@ -330,10 +320,7 @@ pub(super) fn table(input: &Input, names: &[&str]) -> TableView {
                 (Some(base), Some(column)) => CellView { strip: strip(0), ..cell(row, base, &column.origin) },
                 _ => CellView::default(),
             },
-            spread,
-            spread_key,
-            count,
-            count_key,
+            statistics: of_each().map(|one| StatisticView::of(one, measured, row.unit)).collect(),
             cells: cells.collect(),
         }
     };

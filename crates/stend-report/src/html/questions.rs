@@ -15,7 +15,7 @@ use crate::text::{self, duration, grouped, percent};
 use crate::texts::TEXTS;
 use crate::words::{self, Given};
 use stend_compare::notes::MOST_OF_LOADER;
-use stend_compare::table::{AgainstBase, Cell, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
+use stend_compare::table::{AgainstBase, Column, ColumnOrigin, Measured, OfCeiling, Row, Verdict};
 
 /// A load this busy kept its processors at work all the time.
 const BUSY: f64 = 0.95;
@@ -29,16 +29,8 @@ pub(super) struct QuestionView {
 
 pub(super) fn questions(input: &Input) -> Vec<QuestionView> {
     let Some(base) = input.runs.first() else { return Vec::new() };
-    let rows: Vec<(&Row, &Measured)> = input
-        .table
-        .rows
-        .iter()
-        .filter(|row| row.main)
-        .filter_map(|row| match row.cells.first() {
-            Some(Cell::Measured(value)) => Some((row, value)),
-            _ => None,
-        })
-        .collect();
+    let rows: Vec<(&Row, &Measured)> =
+        input.table.rows.iter().filter(|row| row.main).filter_map(|row| Some((row, row.measured(0)?))).collect();
     let view = |question: &Phrase, answers: Vec<Phrase>| QuestionView { question: question.clone(), answers };
     vec![
         view(&TEXTS.ask_double, why_not_double(base, &rows)),
@@ -291,6 +283,7 @@ fn happened(input: &Input) -> Vec<Phrase> {
 mod tests {
     use super::*;
     use crate::example::{self, SampleRun};
+    use stend_compare::table::Cell;
     use stend_compare::table::Table;
 
     /// The English answers to a question, by its place in the list.

@@ -27,7 +27,8 @@ use crate::notes;
 use crate::numbers::figure;
 use crate::phrase::{Phrase, of_ceiling};
 use crate::reason::{ReasonView, reasons};
-use crate::text::{self, interval, percent, shell_words};
+use crate::statistics::{STATISTICS, StatisticView};
+use crate::text::{self, percent, shell_words};
 use crate::texts::{TEXTS, to_settle};
 use crate::timeline::{self, Timeline, timeline};
 use crate::words::{self, Given};
@@ -74,11 +75,7 @@ pub(super) struct FigureView {
     pub(super) value: String,
     /// What a publication says instead of a value.
     pub(super) words: String,
-    pub(super) spread: String,
-    pub(super) interval: String,
-    pub(super) few: bool,
-    pub(super) range: String,
-    pub(super) count: String,
+    pub(super) statistics: Vec<StatisticView>,
     pub(super) verdict: Option<VerdictView>,
     pub(super) factor: String,
     pub(super) evidence: Option<Phrase>,
@@ -282,10 +279,7 @@ fn measured<'a>(table: &Table, row: &'a Row, data: &RunData) -> Option<&'a Measu
         .columns
         .iter()
         .position(|column| matches!(&column.origin, ColumnOrigin::Run { id, .. } if *id == data.run.id))?;
-    match row.cells.get(index)? {
-        Cell::Measured(value) => Some(value),
-        _ => None,
-    }
+    row.measured(index)
 }
 
 fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
@@ -296,11 +290,7 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
             first_of_metric: false,
             value: "–".into(),
             words: String::new(),
-            spread: String::new(),
-            interval: String::new(),
-            few: false,
-            range: String::new(),
-            count: String::new(),
+            statistics: STATISTICS.iter().map(|one| StatisticView::of(one, cell.measured(), row.unit)).collect(),
             verdict: None,
             factor: String::new(),
             evidence: None,
@@ -313,11 +303,6 @@ fn figures(table: &Table, row: &Row) -> Vec<FigureView> {
         match cell {
             Cell::Measured(value) => {
                 view.value = row.unit.show(value.median);
-                view.spread = text::spread(value.spread);
-                view.few = value.interval.is_none();
-                view.interval = value.interval.map(|(low, high)| interval(row.unit, low, high)).unwrap_or_default();
-                view.range = interval(row.unit, value.minimum, value.maximum);
-                view.count = text::count(value.valid, value.invalid, value.outliers);
                 view.of_ceilings = value.of_ceilings.iter().map(of_ceiling).collect();
                 if let Some(against) = &value.against_base {
                     view.verdict = Some(verdict(against));

@@ -406,6 +406,7 @@ text-scenario = Сценарий
 text-metric = Показатель
 text-median = Медиана
 text-spread = Разброс
+text-count = n
 text-interval = Интервал 95 %
 text-base = База
 text-base-is = база:

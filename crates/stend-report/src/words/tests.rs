@@ -8,6 +8,7 @@ use stend_model::quantity::Span;
 use stend_model::wire::Deed;
 
 use super::*;
+use crate::statistics::STATISTICS;
 use crate::texts::NAMES;
 use stend_compare::table::Loss;
 use stend_compare::table::Note;
@@ -33,7 +34,8 @@ fn messages() -> Vec<(String, BTreeSet<String>)> {
 #[test]
 fn each_fact_is_said_in_each_language_and_nothing_else_is() {
     for language in Language::ALL {
-        let texts = NAMES.iter().map(|text| name("text", text));
+        let heads = STATISTICS.iter().map(|one| one.name);
+        let texts = NAMES.iter().copied().chain(heads).map(|text| name("text", text));
         let names: BTreeSet<_> = messages().into_iter().map(|(name, _)| name).chain(texts).collect();
         let there =
             language.messages().lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name.to_owned());
