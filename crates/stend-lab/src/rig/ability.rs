@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 
 use stend_model::machine::Tool;
-use stend_model::target::{Disks, Initiator, Layout, Manager, Storage, Target, Transport, ranges};
+use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport, ranges};
 
 use super::control_group::Hierarchies;
 use super::refusal::{ManagerLack, Obstacle, Refusal};
+use super::transport::{iscsi, known};
 use crate::run::prepare::install_command;
 use stend_stand::host::{Command, Host};
 use stend_stand::machine::{ToolQuery, tools};
 
 /// What something takes.
-struct Need {
+pub(super) struct Need {
     /// Programs, each with the Debian package that has it.
-    programs: &'static [(&'static str, &'static str)],
+    pub(super) programs: &'static [(&'static str, &'static str)],
     /// Parts of the kernel by their modules' names, each with what brings it where it is no part of the distribution's kernel.
-    kernel: &'static [(&'static str, &'static str)],
+    pub(super) kernel: &'static [(&'static str, &'static str)],
 }
 
 /// Something that is missing.
@@ -122,25 +123,6 @@ fn of_manager(manager: Manager, layout: Layout) -> Need {
     Need { programs, kernel }
 }
 
-fn of_transport(transport: Transport) -> Need {
-    match transport {
-        Transport::Local => Need { programs: &[], kernel: &[] },
-        Transport::Nbd => Need { programs: &[("nbdkit", "nbdkit")], kernel: &[] },
-        Transport::Iscsi => Need { programs: &[("tgtd", "tgt"), ("tgtadm", "tgt")], kernel: &[] },
-        Transport::NvmeTcp => {
-            Need { programs: &[("nvme", "nvme-cli")], kernel: &[("nvmet", ""), ("nvmet_tcp", ""), ("nvme_tcp", "")] }
-        }
-        Transport::Nfs => Need {
-            programs: &[("exportfs", "nfs-kernel-server"), ("mount.nfs", "nfs-common")],
-            kernel: &[("nfsd", ""), ("nfs", "")],
-        },
-    }
-}
-
-const KERNEL_INITIATOR: Need =
-    Need { programs: &[("iscsiadm", "open-iscsi"), ("iscsid", "open-iscsi")], kernel: &[("iscsi_tcp", "")] };
-const QEMU_INITIATOR: Need = Need { programs: &[("qemu-storage-daemon", "qemu-system-common")], kernel: &[] };
-
 /// The programs and parts of the kernel that are missing, as lines `program NAME` and `kernel NAME`. What is built into a kernel without
 /// modules shows in one of these places.
 const MISSING: &str = r#"
@@ -159,7 +141,7 @@ done
 "#;
 
 /// What is missing of it.
-fn lack(host: &dyn Host, need: &Need) -> Option<Missing> {
+pub(super) fn lack(host: &dyn Host, need: &Need) -> Option<Missing> {
     let programs = need.programs.iter().map(|(program, _)| *program);
     let words = ["sh", "-c", MISSING, "sh"].into_iter().chain(programs).chain(["--"]);
     let words = words.chain(need.kernel.iter().map(|(part, _)| *part));
@@ -182,32 +164,8 @@ fn lack_of_manager(host: &dyn Host, manager: Manager, layout: Layout) -> Option<
 
 /// Whether this transport can be had.
 fn lack_of_transport(host: &dyn Host, transport: Transport) -> Option<Missing> {
-    lack(host, &of_transport(transport)).or_else(|| match transport {
-        Transport::Iscsi => initiator(host).err(),
-        Transport::Nfs => {
-            let threads = host.read_text("/proc/fs/nfsd/threads").unwrap_or_default();
-            (threads.trim().parse().unwrap_or(0) == 0).then_some(Missing::NfsServer)
-        }
-        _ => None,
-    })
-}
-
-/// Who speaks iSCSI on the load's side: the kernel where it can, because then nothing stands between it and the load.
-fn initiator(host: &dyn Host) -> Result<Initiator, Missing> {
-    if lack(host, &KERNEL_INITIATOR).is_none() {
-        return Ok(Initiator::Kernel);
-    }
-    if let Some(lack) = lack(host, &QEMU_INITIATOR) {
-        return Err(lack);
-    }
-    // Its drivers are in packages of their own. Nobody listens on this port, so one that is there fails to connect.
-    let driver = "driver=iscsi,node-name=lun,transport=tcp,portal=127.0.0.1:1,target=none,lun=1";
-    let output = host.run(&Command::new(["timeout", "5", "qemu-storage-daemon", "--blockdev", driver]));
-    let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
-    if said.contains("Unknown driver") {
-        return Err(Missing::IscsiDriver);
-    }
-    Ok(Initiator::Qemu)
+    let known = known(transport);
+    lack(host, &known.need).or_else(|| (known.lack)(host))
 }
 
 /// Everything that this machine may have.
@@ -217,13 +175,7 @@ pub fn all(host: &dyn Host) -> Vec<Ability> {
         state: lack_of_manager(host, manager, Layout::Raid10).map_or_else(|| Ok("can be made here".into()), Err),
     });
     let transports = Transport::ALL.map(|transport| {
-        let how = || match transport {
-            Transport::Iscsi if initiator(host) == Ok(Initiator::Qemu) => {
-                "by tgtd; qemu-storage-daemon brings it to the load".into()
-            }
-            Transport::Iscsi => "by tgtd and the kernel's initiator".into(),
-            _ => "can be had here".into(),
-        };
+        let how = || (known(transport).how)(host).to_owned();
         let state = lack_of_transport(host, transport).map_or_else(|| Ok(how()), Err);
         Ability { what: format!("transport {transport}"), state }
     });
@@ -250,15 +202,12 @@ const PLACES: &str =
 
 /// The programs that a settled target is made and served by, as they are here.
 pub(super) fn programs(host: &dyn Host, target: &Target) -> Result<BTreeMap<String, Tool>, Refusal> {
-    let mut needs = vec![of_transport(target.transport)];
+    let mut needs = vec![known(target.transport).need];
     if let Storage::Pool { layout, manager, .. } = &target.storage {
         needs.extend(manager.map(|manager| of_manager(manager, *layout)));
         needs.push(Need { programs: &[("losetup", "mount")], kernel: &[] });
     }
-    needs.extend(target.initiator.map(|initiator| match initiator {
-        Initiator::Kernel => KERNEL_INITIATOR,
-        Initiator::Qemu => QEMU_INITIATOR,
-    }));
+    needs.extend(target.initiator.map(iscsi::need_of));
     let wanted = needs.iter().flat_map(|need| need.programs).map(|(program, _)| *program);
     let words = ["sh", "-c", PLACES, "sh"].into_iter().chain(wanted);
     let said = host.run(&Command::new(words))?.text();
@@ -358,7 +307,7 @@ pub(super) fn settle(host: &dyn Host, mut target: Target) -> Result<Target, Refu
         return Err(Obstacle::NoTransport { transport, missing }.into());
     }
     if transport == Transport::Iscsi {
-        target.initiator = initiator(host).ok();
+        target.initiator = iscsi::initiator(host).ok();
     }
     Ok(target)
 }

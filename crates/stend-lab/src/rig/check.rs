@@ -6,6 +6,7 @@ use stend_model::quantity::Size;
 use stend_model::target::{Disks, Medium, Storage, Target, TargetOfRun, Transport, Where};
 
 use super::refusal::{ForRoot, Misuse, Obstacle, Refusal};
+use super::transport::known;
 use super::{Needs, ability, by_front, control_socket, inside, real_path, socket};
 use stend_stand::host::{Command, Host};
 
@@ -143,11 +144,9 @@ fn needs_root(host: &dyn Host, target: &Target) -> Result<(), Refusal> {
         Storage::Pool { .. } => ForRoot::Pool,
         Storage::Device { .. } => ForRoot::Devices,
         Storage::File { r#where: Where::Tmpfs } => ForRoot::RamDisk,
-        Storage::File { .. } => match target.transport {
-            Transport::Local | Transport::Nbd => return Ok(()),
-            Transport::Iscsi => ForRoot::Iscsi,
-            Transport::NvmeTcp => ForRoot::NvmeTcp,
-            Transport::Nfs => ForRoot::Nfs,
+        Storage::File { .. } => match known(target.transport).root_for {
+            None => return Ok(()),
+            Some(what) => ForRoot::Transport { transport: target.transport, what },
         },
     };
     let user = host.run(&Command::new(["id", "-u"])).map(|output| output.text()).unwrap_or_default();

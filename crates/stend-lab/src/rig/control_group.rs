@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use stend_stand::host::Host;
+use super::shell::shell;
+use super::thing::Made;
+use stend_stand::host::{Command, Host};
 
 /// The files of one controller's groups that say what it uses. `None` where the machine does not count it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,6 +22,52 @@ pub(super) struct Confined {
     pub(super) group: String,
     /// The processors, as the kernel writes them.
     pub(super) processors: String,
+}
+
+/// The control groups of one controller, of which one may keep it to some processors.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Groups {
+    pub(super) paths: Vec<String>,
+    #[serde(default)]
+    pub(super) confined: Option<Confined>,
+}
+
+/// Version 1 takes no process into a group before the group has memory nodes, which are in a file that the root of version 2 lacks.
+const MAKE_CGROUPS: &str = r#"
+confined=$1 processors=$2
+shift 2
+mkdir "$@" || exit
+[ -n "$confined" ] || exit 0
+above=${confined%/*}
+[ ! -e "$above/cpuset.mems" ] || cat "$above/cpuset.mems" >"$confined/cpuset.mems" || exit
+echo "$processors" >"$confined/cpuset.cpus"
+"#;
+/// A process that has just ended may still be counted in its group.
+const REMOVE_CGROUPS: &str = r#"
+for group; do
+    tries=0
+    while [ -d "$group" ]; do
+        said=$(rmdir "$group" 2>&1) && break
+        again "$said"
+    done
+done
+"#;
+
+impl Made for Groups {
+    fn making(&self, ledger: &str) -> Command {
+        let [group, processors] =
+            self.confined.as_ref().map_or(["", ""], |confined| [&confined.group, &confined.processors]);
+        let words = [group, processors].into_iter().chain(self.paths.iter().map(String::as_str));
+        shell(ledger, MAKE_CGROUPS, &words.collect::<Vec<_>>())
+    }
+
+    fn taking_away(&self, ledger: &str) -> Option<Command> {
+        Some(shell(ledger, REMOVE_CGROUPS, &self.paths.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+
+    fn in_words(&self) -> String {
+        format!("the control groups {}", self.paths.join(", "))
+    }
 }
 
 /// Where this machine's control groups are mounted and can be added to.

@@ -15,12 +15,14 @@ use stend_model::suite::{Action, Fault, Part, Suite};
 use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport};
 use thiserror::Error;
 
+use super::basics::{ATTACH, Basic, DETACH};
 use super::layout::btrfs::Mounted;
 use super::ledger::{self, Ledger};
 use super::refusal::{BadFault, Misuse, Obstacle, Refusal, Said};
 use super::served;
 use super::shell::{Disk, LOOP_OF, SERVERS, shell};
-use super::thing::{ATTACH, DETACH, Made, Thing};
+use super::thing::{Made, Thing};
+use super::transport::Carrier;
 use super::transport::nbd::{Nbdkit, OWN, STOP_SERVER};
 use super::{base, real_path};
 use stend_stand::host::{Command, Host, HostError, Output, Process};
@@ -540,7 +542,7 @@ impl<'a> Injector<'a> {
         let alive = (0..).zip(&pool.disks).filter(|(number, _)| !lost.contains(number)).map(|(_, disk)| disk.clone());
         let disks: Vec<Disk> = alive.collect();
         let is_alive = |thing: &&Thing| match thing {
-            Thing::Loop { file, .. } => disks.contains(&Disk::File(file.clone())),
+            Thing::Basic(Basic::Loop { file, .. }) => disks.contains(&Disk::File(file.clone())),
             thing => goes(thing),
         };
         for thing in below.iter().filter(is_alive) {
@@ -548,7 +550,7 @@ impl<'a> Injector<'a> {
                 .map_err(|why| InjectorError::NotMade { thing: thing.in_words(), source: Box::new(why) })?;
         }
         let (pool, left) = (self.mount()?, format!("{}-left", self.mount()?));
-        let directory = Thing::Directory { path: left.clone() };
+        let directory = Thing::Basic(Basic::Directory { path: left.clone() });
         // Only to be read, and without disks that are gone.
         let options = ["ro", "degraded"].map(str::to_owned).into();
         let mounted = Thing::Mount(Mounted { disks, path: left.clone(), options });
@@ -560,7 +562,7 @@ impl<'a> Injector<'a> {
             return Ok(Err(why));
         }
         let lun = |thing: &Thing| match thing {
-            Thing::LunFile { path, .. } => Some(format!("{left}{}", path.strip_prefix(pool)?)),
+            Thing::Basic(Basic::LunFile { path, .. }) => Some(format!("{left}{}", path.strip_prefix(pool)?)),
             _ => None,
         };
         Ok(Ok(self.things.iter().filter_map(lun).collect()))
@@ -568,7 +570,7 @@ impl<'a> Injector<'a> {
 
     fn server(&self, controller: u32) -> Result<&Nbdkit, InjectorError> {
         let mut servers = self.things.iter().filter_map(|thing| match thing {
-            Thing::Server(server) => Some(server),
+            Thing::Transport(Carrier::Server(server)) => Some(server),
             _ => None,
         });
         servers.nth(controller as usize).ok_or(InjectorError::NoController(controller))

@@ -111,20 +111,22 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rig::basics::Basic;
+    use crate::rig::control_group::Groups;
     use stend_stand::host::Local;
 
     #[test]
     fn what_a_target_cannot_have_is_refused_whole() {
         let directory = tempfile::tempdir().unwrap();
         let base = directory.path().display().to_string();
-        let own = Thing::Directory { path: format!("{base}/01234567") };
+        let own = Thing::Basic(Basic::Directory { path: format!("{base}/01234567") });
         let note = |thing: &Thing| ledger::note(&Local, &standing(&base), &Entry::Make(thing.clone())).unwrap();
         note(&own);
-        note(&Thing::Loop { file: "/srv/stend-0123456789abcdef/disk0".into(), direct: true });
-        note(&Thing::Cgroups {
+        note(&Thing::Basic(Basic::Loop { file: "/srv/stend-0123456789abcdef/disk0".into(), direct: true }));
+        note(&Thing::Cgroups(Groups {
             paths: vec!["/sys/fs/cgroup/stend-target-0123456789abcdef-controller0".into()],
             confined: None,
-        });
+        }));
         let up = Up { luns: vec!["/dev/loop7".into()], ..Up::default() };
         ledger::note(&Local, &standing(&base), &Entry::Up(up.clone())).unwrap();
         assert_eq!(read(&Local, &base).unwrap().unwrap().up, Some(up));
@@ -143,7 +145,7 @@ mod tests {
             "/dev/shm/letter",
         ] {
             std::fs::write(standing(&base), &good).unwrap();
-            note(&Thing::SparseFile { path: path.into(), bytes: 1 });
+            note(&Thing::Basic(Basic::SparseFile { path: path.into(), bytes: 1 }));
             let said = read(&Local, &base).unwrap_err().to_string();
             assert!(said.contains(path), "{said}");
         }

@@ -6,6 +6,7 @@
 //! name.
 
 mod ability;
+mod basics;
 mod check;
 mod control_group;
 mod faults;
@@ -36,10 +37,11 @@ pub use faults::{Injector, Needs, by_front, check as check_faults};
 pub use found::found;
 pub use refusal::{BadFault, ForRoot, Hint, ManagerLack, Misuse, Obstacle, Refusal, Said};
 
+use self::basics::Basic;
 use self::control_group::Hierarchies;
 use self::ledger::{Entry, Ledger};
 use self::plan::{Ground, Plan};
-use self::thing::Thing;
+use self::thing::{Made as _, Thing};
 use stend_instrument::{self, LunAddress};
 use stend_stand::host::{Command, Happening, Host, HostError, Output};
 
@@ -242,14 +244,14 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         let mut command = thing.making(ledger);
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
-            Thing::Filling { .. } => under_guard(host, probe, command, interrupted)?,
+            Thing::Basic(Basic::Filling { .. }) => under_guard(host, probe, command, interrupted)?,
             _ => host.run(&command)?,
         };
         if output.exit != Some(0) {
             let hint = hint(&thing, &output);
             return Err(Obstacle::NotMade { thing: thing.in_words(), said: (&output).into(), hint }.into());
         }
-        if let (Thing::Loop { file, .. }, true) = (&thing, behind_loops) {
+        if let (Thing::Basic(Basic::Loop { file, .. }), true) = (&thing, behind_loops) {
             let device = output.text().trim().to_owned();
             up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
         }
@@ -459,12 +461,14 @@ fn token() -> String {
 fn hint(thing: &Thing, output: &Output) -> Option<Hint> {
     let said = String::from_utf8_lossy(&output.stderr);
     match thing {
-        Thing::LunFile { in_btrfs: true, .. }
+        Thing::Basic(Basic::LunFile { in_btrfs: true, .. })
         | Thing::LogicalVolume(_)
         | Thing::ZfsVolume(_)
         | Thing::MdPartitions(_) => Some(Hint::SmallerLuns),
         // The kernel says no more of a file system that takes no direct I/O.
-        Thing::Loop { direct: true, .. } if said.contains("Invalid argument") || said.contains("direct") => {
+        Thing::Basic(Basic::Loop { direct: true, .. })
+            if said.contains("Invalid argument") || said.contains("direct") =>
+        {
             Some(Hint::OtherFileSystem)
         }
         _ => None,
@@ -491,10 +495,10 @@ mod tests {
         Local.write(&file, b"contents").unwrap();
         let entries = [
             Entry::Begin { target: wanted(&TargetText::default(), Medium::Memory), boot_id: "another".into() },
-            Entry::Make(Thing::Directory { path: files.clone() }),
-            Entry::Make(Thing::LunFile { path: file.clone(), bytes: 8, in_btrfs: false }),
+            Entry::Make(Thing::Basic(Basic::Directory { path: files.clone() })),
+            Entry::Make(Thing::Basic(Basic::LunFile { path: file.clone(), bytes: 8, in_btrfs: false })),
             // This one was never made.
-            Entry::Make(Thing::Loop { file: file.clone(), direct: true }),
+            Entry::Make(Thing::Basic(Basic::Loop { file: file.clone(), direct: true })),
             Entry::Up(Up { luns: vec![file], ..Up::default() }),
         ];
         for entry in &entries {
@@ -565,7 +569,7 @@ mod tests {
         let work = work.path().to_str().unwrap();
         let files = stood_before(work, "old");
         let ledger = ledger::standing(&base(work, "old"));
-        let late = Thing::SparseFile { path: format!("{files}/disk0"), bytes: 4096 };
+        let late = Thing::Basic(Basic::SparseFile { path: format!("{files}/disk0"), bytes: 4096 });
         stend_stand::ledger::note(&Local, &ledger, &Entry::Make(late.clone())).unwrap();
         // Taking down stops here: the processor comes to what was started before that only now.
         Local.write(&format!("{files}/photograph"), b"a cat").unwrap();
@@ -582,7 +586,7 @@ mod tests {
         // As losetup of util-linux 2.38 says it of a file on ramfs.
         let stderr = b"losetup: /mnt/disk0: failed to set up loop device: Invalid argument\n".to_vec();
         let output = Output { exit: Some(1), stderr, ..Output::default() };
-        let disk = |direct| Thing::Loop { file: "/mnt/disk0".into(), direct };
+        let disk = |direct| Thing::Basic(Basic::Loop { file: "/mnt/disk0".into(), direct });
         assert_eq!(hint(&disk(true), &output), Some(Hint::OtherFileSystem));
         assert_eq!(hint(&disk(false), &output), None);
         let full = Output { stderr: b"losetup: cannot find an unused loop device\n".to_vec(), ..output };

@@ -2,7 +2,8 @@
 
 use stend_model::target::{Manager, Medium, Storage, Target, Where};
 
-use super::control_group::{Counters, Hierarchies};
+use super::basics::Basic;
+use super::control_group::{Counters, Groups, Hierarchies};
 use super::layout::Pool;
 use super::scheduler::Scheduler;
 use super::shell::Disk;
@@ -51,7 +52,7 @@ impl Planning<'_> {
     }
 
     fn directory_at(&mut self, path: String) -> String {
-        self.things.push(Thing::Directory { path: path.clone() });
+        self.things.push(Thing::Basic(Basic::Directory { path: path.clone() }));
         path
     }
 
@@ -67,7 +68,7 @@ impl Planning<'_> {
                 // The file system's own pages come on top.
                 let bytes = self.target.files().map_or(0, |(bytes, _)| bytes) + self.ground.needs.bytes(self.target);
                 let bytes = bytes + (bytes >> 4) + (16 << 20);
-                self.things.push(Thing::Tmpfs { path: path.clone(), bytes });
+                self.things.push(Thing::Basic(Basic::Tmpfs { path: path.clone(), bytes }));
                 path
             }
         }
@@ -88,7 +89,7 @@ impl Planning<'_> {
         let (mut cgroups, counters) = hierarchies.group(&name);
         let confined = processors.and_then(|processors| hierarchies.confined(&name, processors, &mut cgroups));
         if !cgroups.is_empty() {
-            self.things.push(Thing::Cgroups { paths: cgroups.clone(), confined });
+            self.things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined }));
         }
         (cgroups, counters)
     }
@@ -100,13 +101,13 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     let mut planning = Planning { target, ground, base: base.clone(), things: Vec::new() };
     let bytes = target.lun_size.map_or(0, |size| size.0);
     if !matches!(target.storage, Storage::Device { .. }) {
-        planning.things.push(Thing::Directory { path: base });
+        planning.things.push(Thing::Basic(Basic::Directory { path: base }));
     }
     let (luns_in, pool) = match &target.storage {
         Storage::Device { devices } => {
             planning.schedule(&devices.iter().cloned().map(Disk::Device).collect::<Vec<_>>());
             if target.fill {
-                let filling = |path: &String| Thing::Filling { path: path.clone(), bytes, direct: true };
+                let filling = |path: &String| Thing::Basic(Basic::Filling { path: path.clone(), bytes, direct: true });
                 planning.things.extend(devices.iter().map(filling));
             }
             let up = Up { luns: devices.clone(), ..Up::default() };
@@ -121,7 +122,7 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     // A controller exports a directory, so each has its LUNs in one of its own.
     let shares: Vec<_> = (0..target.controllers).map(|number| format!("{luns_in}/controller{number}")).collect();
     let things = &mut planning.things;
-    things.extend(shares.iter().map(|path| Thing::Directory { path: path.clone() }));
+    things.extend(shares.iter().map(|path| Thing::Basic(Basic::Directory { path: path.clone() })));
     let path_of = |lun: u32| {
         let share = shares.get(target.controller_of(lun) as usize).unwrap_or(&luns_in);
         format!("{share}/lun{lun}")
@@ -129,12 +130,14 @@ pub(super) fn plan(target: &Target, ground: &Ground<'_>) -> Plan {
     let paths: Vec<_> = (0..target.luns).map(path_of).collect();
     match &pool {
         Some(pool) => things.extend(pool.luns(&paths, bytes, target.checksums, ground.token)),
-        None => things.extend(paths.iter().map(|path| Thing::LunFile { path: path.clone(), bytes, in_btrfs: false })),
+        None => things.extend(
+            paths.iter().map(|path| Thing::Basic(Basic::LunFile { path: path.clone(), bytes, in_btrfs: false })),
+        ),
     }
     if target.fill {
         // tmpfs has nothing to go around, and older kernels refuse to there.
         let direct = pool.is_some() || *ground.medium != Medium::Memory;
-        things.extend(paths.iter().map(|path| Thing::Filling { path: path.clone(), bytes, direct }));
+        things.extend(paths.iter().map(|path| Thing::Basic(Basic::Filling { path: path.clone(), bytes, direct })));
     }
     let files_in_pool = pool.as_ref().is_some_and(Pool::has_files);
     transport::plan(planning, Luns { paths, shares, directory: luns_in, files_in_pool })
@@ -145,6 +148,7 @@ mod tests {
     use stend_model::target::{Initiator, TargetText};
 
     use super::*;
+    use crate::rig::thing::Made as _;
 
     fn planned(text: &str, medium: Medium) -> Plan {
         planned_of(&TargetText::target_of_file(text, "t.toml", &TargetText::default()).unwrap(), &medium)

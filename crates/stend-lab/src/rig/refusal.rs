@@ -478,15 +478,14 @@ pub enum ForRoot {
     /// A RAM disk.
     #[error("a RAM disk takes root, for its mount")]
     RamDisk,
-    /// The transport iscsi.
-    #[error("iscsi takes root, for tgtd")]
-    Iscsi,
-    /// The transport nvme-tcp.
-    #[error("nvme-tcp takes root, for the kernel's target")]
-    NvmeTcp,
-    /// The transport nfs.
-    #[error("nfs takes root, for exports and mounts")]
-    Nfs,
+    /// A transport.
+    #[error("{transport} takes root, for {what}")]
+    Transport {
+        /// Which.
+        transport: Transport,
+        /// What it takes root for.
+        what: &'static str,
+    },
 }
 
 /// What would help where a part of a target cannot be made.

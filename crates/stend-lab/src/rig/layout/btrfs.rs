@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use stend_model::target::Layout;
 
+use crate::rig::basics::UNMOUNT;
 use crate::rig::shell::{DEVICES_OF, Disk, LOOP_OF, names, own_devices, shell};
-use crate::rig::thing::{Made, UNMOUNT};
+use crate::rig::thing::Made;
 use stend_stand::host::Command;
 
 /// A btrfs over disks.

@@ -8,6 +8,7 @@ pub(super) mod zfs;
 use stend_model::target::{Disks, Layout, Manager, Medium};
 
 use self::btrfs::{FileSystem, Mounted};
+use super::basics::Basic;
 use super::plan::Planning;
 use super::shell::Disk;
 use super::thing::Thing;
@@ -26,7 +27,7 @@ pub(super) struct Pool {
 pub(super) fn plan(planning: &mut Planning<'_>, disks: &Disks, layout: Layout, manager: Manager) -> Pool {
     let disks = disks_of(planning, disks);
     let files = planning.things.iter().filter_map(|thing| match thing {
-        Thing::Loop { file, .. } => Some(file),
+        Thing::Basic(Basic::Loop { file, .. }) => Some(file),
         Thing::Spare(spare) => Some(&spare.file),
         _ => None,
     });
@@ -71,7 +72,9 @@ impl Pool {
                 link: link.clone(),
             }),
             Manager::Zfs => Thing::ZfsVolume(zfs::Volume { pool: name(token), bytes, link: link.clone() }),
-            Manager::Btrfs | Manager::Md => Thing::LunFile { path: link.clone(), bytes, in_btrfs: !checksums },
+            Manager::Btrfs | Manager::Md => {
+                Thing::Basic(Basic::LunFile { path: link.clone(), bytes, in_btrfs: !checksums })
+            }
         };
         match self.manager {
             Manager::Md => vec![Thing::MdPartitions(md::Partitions { array: name(token), bytes, links: paths.into() })],
@@ -92,13 +95,16 @@ fn disks_of(planning: &mut Planning<'_>, disks: &Disks) -> Vec<Disk> {
         Disks::Files { count, size, r#where } => {
             let directory = planning.files_in(r#where);
             let paths: Vec<_> = (0..*count).map(|disk| format!("{directory}/disk{disk}")).collect();
-            planning.things.extend(paths.iter().map(|path| Thing::SparseFile { path: path.clone(), bytes: size.0 }));
+            planning
+                .things
+                .extend(paths.iter().map(|path| Thing::Basic(Basic::SparseFile { path: path.clone(), bytes: size.0 })));
             let direct = *planning.ground.medium != Medium::Memory;
             let paths: Vec<_> = (0..).zip(paths).map(|(number, path)| served::plan(planning, number, path)).collect();
             let things = &mut planning.things;
             // A process's file is read past the page cache, or it would be as fast as memory.
             let of_process = |file: &str| !file.starts_with(&directory);
-            let of_file = |file: &String| Thing::Loop { file: file.clone(), direct: direct || of_process(file) };
+            let of_file =
+                |file: &String| Thing::Basic(Basic::Loop { file: file.clone(), direct: direct || of_process(file) });
             things.extend(paths.iter().map(of_file));
             let disks: Vec<_> = paths.into_iter().map(Disk::File).collect();
             things.extend(faults::spares(planning.ground.needs, &disks, size.0, direct));
@@ -116,6 +122,7 @@ pub(super) fn uuid(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rig::thing::Made as _;
     use stend_stand::host::{Host as _, Local};
 
     /// What the real scripts tell the tools, which here only write down how they were called, and fail.

@@ -5,9 +5,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use stend_model::target::Initiator;
+
+use super::{Carrier, Known, Luns, controller_group, pid_file, port, process, uris};
+use crate::rig::Up;
+use crate::rig::ability::{Missing, Need, lack};
+use crate::rig::plan::Planning;
 use crate::rig::shell::{SERVERS, shell};
 use crate::rig::thing::Made;
-use stend_stand::host::Command;
+use crate::rig::thing::Thing;
+use stend_stand::host::{Command, Host};
 
 /// tgtd, a process for each controller, which exports its share of the LUNs in one target.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +59,95 @@ pub(in crate::rig) struct Login {
 
 /// A tgtd that cannot have its port stays and listens nowhere; then it is ended and the next port tried. It answers a moment after it was
 /// started.
+pub(super) const KNOWN: Known = Known {
+    need: Need { programs: &[("tgtd", "tgt"), ("tgtadm", "tgt")], kernel: &[] },
+    root_for: Some("tgtd"),
+    lack: |host| initiator(host).err(),
+    how: |host| match initiator(host) {
+        Ok(Initiator::Qemu) => "by tgtd; qemu-storage-daemon brings it to the load",
+        _ => "by tgtd and the kernel's initiator",
+    },
+    plan,
+};
+
+const KERNEL_INITIATOR: Need =
+    Need { programs: &[("iscsiadm", "open-iscsi"), ("iscsid", "open-iscsi")], kernel: &[("iscsi_tcp", "")] };
+const QEMU_INITIATOR: Need = Need { programs: &[("qemu-storage-daemon", "qemu-system-common")], kernel: &[] };
+
+/// What an initiator takes.
+pub(in crate::rig) fn need_of(initiator: Initiator) -> Need {
+    match initiator {
+        Initiator::Kernel => KERNEL_INITIATOR,
+        Initiator::Qemu => QEMU_INITIATOR,
+    }
+}
+
+/// Who speaks iSCSI on the load's side: the kernel where it can, because then nothing stands between it and the load.
+pub(in crate::rig) fn initiator(host: &dyn Host) -> Result<Initiator, Missing> {
+    if lack(host, &KERNEL_INITIATOR).is_none() {
+        return Ok(Initiator::Kernel);
+    }
+    if let Some(lack) = lack(host, &QEMU_INITIATOR) {
+        return Err(lack);
+    }
+    // Its drivers are in packages of their own. Nobody listens on this port, so one that is there fails to connect.
+    let driver = "driver=iscsi,node-name=lun,transport=tcp,portal=127.0.0.1:1,target=none,lun=1";
+    let output = host.run(&Command::new(["timeout", "5", "qemu-storage-daemon", "--blockdev", driver]));
+    let said = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned()).unwrap_or_default();
+    if said.contains("Unknown driver") {
+        return Err(Missing::IscsiDriver);
+    }
+    Ok(Initiator::Qemu)
+}
+
+fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
+    let target = planning.target;
+    let portal = |planning: &Planning<'_>, number: u32| Portal {
+        control: crate::rig::control_socket(&planning.base, number),
+        port_file: format!("{}/c{number}.port", planning.base),
+        name: format!("iqn.2026-01.stend:{}.c{number}", planning.ground.token),
+    };
+    let (mut controllers, mut initiators) = (Vec::new(), Vec::new());
+    for number in 0..target.controllers {
+        let (cgroups, counters) = controller_group(planning, number);
+        let pid_file = pid_file(planning, 'c', number);
+        let controller = process(planning, number, pid_file.clone(), counters);
+        planning.things.push(Thing::Transport(Carrier::Tgtd(Tgtd {
+            place: portal(planning, number),
+            from: port(planning, number),
+            pid_file,
+            luns: controller.luns.iter().map(|&lun| luns.paths[lun as usize].clone()).collect(),
+            cgroups,
+        })));
+        controllers.push(controller);
+    }
+    if target.initiator == Some(Initiator::Kernel) {
+        let directory = planning.directory("devices");
+        let link = |lun: u32| format!("{directory}/lun{lun}");
+        for (number, controller) in (0..).zip(&controllers) {
+            let links = controller.luns.iter().map(|&lun| link(lun)).collect();
+            planning
+                .things
+                .push(Thing::Transport(Carrier::IscsiSession(Login { place: portal(planning, number), links })));
+        }
+        return Up { luns: (0..target.luns).map(link).collect(), controllers, initiators };
+    }
+    for (number, controller) in (0..).zip(&controllers) {
+        // The load's side, so not counted with the controllers.
+        let (cgroups, counters) = planning.group(&format!("initiator{number}"), None);
+        let (socket, pid_file) = (crate::rig::socket(&planning.base, number), pid_file(planning, 'i', number));
+        planning.things.push(Thing::Transport(Carrier::IscsiBridge(Bridge {
+            place: portal(planning, number),
+            socket,
+            pid_file: pid_file.clone(),
+            exports: controller.luns.iter().map(|lun| format!("lun{lun}")).collect(),
+            cgroups,
+        })));
+        initiators.push(process(planning, number, pid_file, counters));
+    }
+    Up { luns: uris(planning), controllers, initiators }
+}
+
 const START: &str = r#"
 export TGT_IPC_SOCKET=$1
 port_file=$2 name=$3 port=$4 pid_file=$5

@@ -2,8 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Carrier, Known, Luns, PLAIN, controller_group, pid_file, process, uris};
+use crate::rig::ability::Need;
+use crate::rig::plan::Planning;
 use crate::rig::shell::{SERVERS, shell};
 use crate::rig::thing::Made;
+use crate::rig::thing::Thing;
+use crate::rig::{Up, faults};
 use stend_stand::host::Command;
 
 /// nbdkit, a process for each controller.
@@ -21,6 +26,28 @@ pub(in crate::rig) struct Nbdkit {
 }
 
 /// The shell itself goes into the control groups and becomes the server.
+pub(super) const KNOWN: Known = Known { need: Need { programs: &[("nbdkit", "nbdkit")], kernel: &[] }, plan, ..PLAIN };
+
+fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
+    let mut controllers = Vec::new();
+    for (number, directory) in (0..).zip(luns.shares) {
+        let (cgroups, counters) = controller_group(planning, number);
+        let (socket, pid_file) = (crate::rig::socket(&planning.base, number), pid_file(planning, 'c', number));
+        let front = planning.ground.needs.fronts.then(|| faults::front(&socket));
+        planning.things.push(Thing::Transport(Carrier::Server(Nbdkit {
+            socket,
+            pid_file: pid_file.clone(),
+            directory,
+            cgroups,
+            threads: planning.target.threads,
+            filters: planning.target.filters.clone(),
+        })));
+        planning.things.extend(front);
+        controllers.push(process(planning, number, pid_file, counters));
+    }
+    Up { luns: uris(planning), controllers, initiators: Vec::new() }
+}
+
 const SERVER: &str = r#"
 socket=$1 pid=$2
 shift 2

@@ -3,8 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Carrier, Known, Luns, PLAIN};
+use crate::rig::ability::{Missing, Need};
+use crate::rig::basics::UNMOUNT;
+use crate::rig::plan::Planning;
 use crate::rig::shell::shell;
-use crate::rig::thing::{Made, UNMOUNT};
+use crate::rig::thing::Made;
+use crate::rig::thing::Thing;
+use crate::rig::{Up, layout};
 use stend_stand::host::Command;
 
 /// A directory that is exported to this machine alone.
@@ -20,6 +26,29 @@ pub(in crate::rig) struct Export {
 pub(in crate::rig) struct Import {
     pub(in crate::rig) directory: String,
     pub(in crate::rig) path: String,
+}
+
+pub(super) const KNOWN: Known = Known {
+    need: Need {
+        programs: &[("exportfs", "nfs-kernel-server"), ("mount.nfs", "nfs-common")],
+        kernel: &[("nfsd", ""), ("nfs", "")],
+    },
+    root_for: Some("exports and mounts"),
+    lack: |host| {
+        let threads = host.read_text("/proc/fs/nfsd/threads").unwrap_or_default();
+        (threads.trim().parse().unwrap_or(0) == 0).then_some(Missing::NfsServer)
+    },
+    plan,
+    ..PLAIN
+};
+
+fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
+    let directory = luns.directory;
+    let uuid = layout::uuid(planning.ground.token);
+    planning.things.push(Thing::Transport(Carrier::NfsExport(Export { directory: directory.clone(), uuid })));
+    let path = planning.directory("nfs");
+    planning.things.push(Thing::Transport(Carrier::NfsImport(Import { directory, path: path.clone() })));
+    Up { luns: (0..planning.target.luns).map(|lun| format!("{path}/lun{lun}")).collect(), ..Up::default() }
 }
 
 const EXPORT: &str = r#"exportfs -o "rw,sync,no_root_squash,no_subtree_check,fsid=$2" "127.0.0.1:$1""#;

@@ -3,8 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Carrier, Known, Luns, PLAIN, port};
+use crate::rig::Up;
+use crate::rig::ability::Need;
+use crate::rig::plan::Planning;
 use crate::rig::shell::shell;
 use crate::rig::thing::Made;
+use crate::rig::thing::Thing;
 use stend_stand::host::Command;
 
 /// A subsystem with a namespace for each LUN, a port, and a connection to it.
@@ -20,6 +25,27 @@ pub(in crate::rig) struct Subsystem {
     pub(in crate::rig) luns: Vec<String>,
     /// The links to the devices that appear.
     pub(in crate::rig) links: Vec<String>,
+}
+
+pub(super) const KNOWN: Known = Known {
+    need: Need { programs: &[("nvme", "nvme-cli")], kernel: &[("nvmet", ""), ("nvmet_tcp", ""), ("nvme_tcp", "")] },
+    root_for: Some("the kernel's target"),
+    plan,
+    ..PLAIN
+};
+
+fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
+    let directory = planning.directory("devices");
+    let links: Vec<_> = (0..planning.target.luns).map(|lun| format!("{directory}/lun{lun}")).collect();
+    let subsystem = Subsystem {
+        name: format!("nqn.2026-01.stend:{}", planning.ground.token),
+        from: port(planning, 0),
+        port_file: format!("{}/nvme.port", planning.base),
+        luns: luns.paths,
+        links: links.clone(),
+    };
+    planning.things.push(Thing::Transport(Carrier::NvmeSubsystem(subsystem)));
+    Up { luns: links, ..Up::default() }
 }
 
 const EXPORT: &str = r#"
