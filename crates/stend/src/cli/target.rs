@@ -97,8 +97,8 @@ pub(super) struct TargetFlags {
     /// Use checksums, and so copy-on-write, for LUNs on btrfs [default: false]
     #[arg(long, value_name = "true|false")]
     checksums: Option<bool>,
-    /// Transport of the LUNs: local, nbd, iscsi, nvme-tcp or nfs [default: local]
-    #[arg(long, value_parser = word::<Transport>)]
+    #[arg(long, value_parser = word::<Transport>,
+        help = format!("Transport of the LUNs: {} [default: local]", Transport::ALL.map(|one| one.to_string()).join(", ")))]
     transport: Option<Transport>,
     /// Number of processes that export the LUNs, each its share [default: 2]
     #[arg(long, value_name = "N")]
