@@ -283,7 +283,7 @@ fn interrupted_while_it_is_filled_it_leaves_nothing_behind() {
     // When it is told to end it first says more than a pipe holds, so that it is heard for as long.
     let line = "flood ".repeat(200);
     let floods = format!(
-        "case $* in *--name=fill*) trap 'for _ in $(seq 300); do echo \"{line}\"; done; : >\"{}\"; exit 1' TERM; \
+        "case $* in *--name=fill*) trap 'n=80; while [ $n -gt 0 ]; do echo \"{line}\"; n=$((n - 1)); done; : >\"{}\"; exit 1' TERM; \
          : >'{}'; while :; do echo \"{line}\"; done ;; esac",
         told.display(),
         begun.display()
