@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", add = completions::machines())]
     machine: Option<String>,
     /// Output format; a drawing lists the changes below it, and a page adds a table of the runs [default: table]
-    #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&FORMATS))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&Format::OF_HISTORIES))]
     format: Option<Format>,
     /// The output file, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -43,9 +43,6 @@ pub(super) struct Arguments {
     #[command(flatten)]
     json: Json,
 }
-
-/// In these a history is written.
-const FORMATS: [Format; 6] = [Format::Table, Format::Markdown, Format::Csv, Format::Json, Format::Svg, Format::Html];
 
 /// A scenario that has the metric that was asked for.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -89,10 +86,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let text = match format {
         Format::Json => output::json("history", &history)?,
         Format::Csv => render::csv(&history),
-        Format::Markdown => render::document(&history).markdown(),
-        Format::Table => render::document(&history).terminal(output::width(), global.colour() && to_file.is_none()),
         Format::Svg => render::svg(&history, arguments.language),
         Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
+        format => format.of_document(&render::document(&history), global.colour() && to_file.is_none()),
     };
     match to_file {
         Some(path) => output::write(path, text.as_bytes())?,

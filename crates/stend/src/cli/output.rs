@@ -51,11 +51,37 @@ pub(super) enum Format {
 impl Format {
     /// In these a document is printed.
     pub(super) const OF_DOCUMENTS: [Self; 4] = [Self::Table, Self::Markdown, Self::Csv, Self::Json];
+    /// In these a report is written.
+    pub(super) const OF_REPORTS: [Self; 5] = [Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg];
+    /// In these a history is shown or written.
+    pub(super) const OF_HISTORIES: [Self; 6] =
+        [Self::Table, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Html];
 
     /// What reads those of them that a command writes.
     pub(super) fn among(formats: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
         let names: Vec<_> = formats.iter().filter_map(ValueEnum::to_possible_value).collect();
         PossibleValuesParser::new(names).try_map(|name| Self::from_str(&name, false))
+    }
+
+    /// The end of a file's name; of a directory's for drawings.
+    pub(super) fn ending(self) -> &'static str {
+        match self {
+            Self::Table => "txt",
+            Self::Html => "html",
+            Self::Markdown => "md",
+            Self::Csv => "csv",
+            Self::Json => "json",
+            Self::Svg => "figures",
+        }
+    }
+
+    /// A document in it, or for a terminal where it is a format of something else.
+    pub(super) fn of_document(self, document: &Doc, colour: bool) -> String {
+        match self {
+            Self::Markdown => document.markdown(),
+            Self::Csv => document.csv(),
+            Self::Table | Self::Html | Self::Svg | Self::Json => document.terminal(width(), colour),
+        }
     }
 }
 
@@ -108,15 +134,10 @@ impl Shown {
     }
 }
 
-/// Prints a document. As a page or as a drawing none is let through.
+/// Prints a document.
 pub(super) fn print_document(global: &Global, format: Format, document: &Doc) -> Result<(), Failure> {
-    match format {
-        Format::Markdown => print_data(&document.markdown()),
-        Format::Csv => print_data(&document.csv()),
-        Format::Table | Format::Html | Format::Svg | Format::Json => {
-            print_styled(&document.terminal(width(), global.colour()))
-        }
-    }
+    let text = format.of_document(document, global.colour());
+    if format == Format::Table { print_styled(&text) } else { print_data(&text) }
 }
 
 /// A format that was asked for, with `--json` for one of them. `None`: nothing was asked for.

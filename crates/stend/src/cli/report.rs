@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format: a page with table, repeats, samples and drawings; the table of `stend compare`; or drawings as separate files with an index
-    #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&FORMATS))]
+    #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&Format::OF_REPORTS))]
     format: Format,
     /// Language of drawings; a page has all, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
@@ -43,20 +43,6 @@ pub(super) struct Arguments {
     /// Open the result in the browser
     #[arg(long)]
     open: bool,
-}
-
-/// What a report may be.
-const FORMATS: [Format; 5] = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Svg];
-
-/// The end of a file's name; of a directory's for drawings.
-fn ending(format: Format) -> &'static str {
-    match format {
-        Format::Markdown => "md",
-        Format::Csv => "csv",
-        Format::Json => "json",
-        Format::Svg => "figures",
-        Format::Html | Format::Table => "html",
-    }
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
@@ -91,7 +77,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Some(_) if to_standard_output => PathBuf::from("/dev/stdout"),
         Some(path) => path.clone(),
         None => {
-            let path = output::report_path(&directory, &records, ending(arguments.format))?;
+            let path = output::report_path(&directory, &records, arguments.format.ending())?;
             if arguments.format == Format::Svg {
                 stend_store::make_directory(&path)?;
             }
@@ -101,11 +87,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // Behind the page itself its place would be one line of rubbish.
     let printed = to_standard_output || output::is_standard_output(&path);
     let text = match arguments.format {
-        // A table for a terminal is not let through.
-        Format::Html | Format::Table => {
-            output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?
-        }
-        Format::Markdown => output::comparison_of(records[0], &table, options.all_metrics).markdown(),
+        Format::Html => output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?,
         Format::Csv => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
@@ -129,6 +111,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             }
             figures_index::render(&figures, &arguments.drawings, &ids, &command, language)
         }
+        format => format.of_document(&output::comparison_of(records[0], &table, options.all_metrics), false),
     };
     let file = if arguments.format == Format::Svg { path.join("index.md") } else { path.clone() };
     if to_standard_output {
