@@ -46,6 +46,11 @@ pub trait Adapter: Sync {
     /// Checks the scenario's parameters before anything is run. The error says which parameter, and what would be right.
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError>;
 
+    /// What a repeat starts, in words: the tool, and commands that the suite's author has chosen.
+    fn starts(&self, _: &Scenario) -> Vec<String> {
+        vec![self.name().to_owned()]
+    }
+
     /// The arguments by which the tool says what it can do, if it is to be asked.
     fn abilities(&self) -> &'static [&'static str] {
         &[]
@@ -308,6 +313,14 @@ pub const ADAPTERS: [&dyn Adapter; 4] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gz
 /// The adapter of this name.
 pub fn adapter(name: &str) -> Option<&'static dyn Adapter> {
     ADAPTERS.into_iter().find(|adapter| adapter.name() == name)
+}
+
+/// What a repeat of a scenario starts, in words.
+pub fn starts(scenario: &Scenario) -> Vec<String> {
+    match &scenario.instrument {
+        Instrument::Adapter(name) => adapter(name).map(|adapter| adapter.starts(scenario)).unwrap_or_default(),
+        other => vec![other.to_string()],
+    }
 }
 
 /// The job that a repeat's command names, where its instrument reads one from a file; see [`Adapter::job`].

@@ -62,6 +62,11 @@ impl Adapter for Time {
         None
     }
 
+    fn starts(&self, scenario: &Scenario) -> Vec<String> {
+        let lines = ["prepare", "command"].iter().filter_map(|key| scenario.parameters.get(*key));
+        vec![lines.map(String::as_str).collect::<Vec<_>>().join("; ")]
+    }
+
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
         Job::of(scenario)?;
         Ok(())

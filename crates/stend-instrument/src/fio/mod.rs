@@ -184,6 +184,12 @@ impl Adapter for Fio {
         Some(Tool { program: "fio", package: "fio", version_arguments: &["--version"], least: Some((3, 0)) })
     }
 
+    fn starts(&self, scenario: &Scenario) -> Vec<String> {
+        let of_file = suite::job_file_of(scenario).and_then(|file| file.commands().ok()).unwrap_or_default();
+        let of_file = of_file.into_iter().map(|(_, key, value)| format!("{key}={value}"));
+        [self.name().to_owned()].into_iter().chain(of_file).collect()
+    }
+
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
         Load::of(scenario)?;
         Ok(())

@@ -7,7 +7,6 @@ use stend_model::target::Target;
 
 use super::super::output;
 use crate::catalogue;
-use stend_instrument::fio_files::job_file_of;
 use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::{Command, Host};
@@ -57,17 +56,11 @@ impl Foreign {
 fn starts(suite: &Suite, all: &str) -> String {
     let mut commands: Vec<String> = Vec::new();
     for scenario in &suite.scenarios {
-        let of_file = job_file_of(scenario).and_then(|file| file.commands().ok()).unwrap_or_default();
-        let words = match &scenario.instrument {
-            Instrument::Command(words) => shell_words(words),
-            // It starts what the suite says.
-            Instrument::Adapter(name) if name == "time" => {
-                let lines = ["prepare", "command"].map(|key| scenario.parameters.get(key).cloned());
-                lines.into_iter().flatten().collect::<Vec<_>>().join("; ")
-            }
-            other => other.to_string(),
+        let started = match &scenario.instrument {
+            Instrument::Command(words) => vec![shell_words(words)],
+            _ => stend_instrument::starts(scenario),
         };
-        for command in [words].into_iter().chain(of_file.into_iter().map(|(_, key, value)| format!("{key}={value}"))) {
+        for command in started {
             if !commands.contains(&command) {
                 commands.push(command);
             }
