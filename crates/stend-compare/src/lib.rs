@@ -91,7 +91,7 @@ pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filt
     }
     judge(&mut rows, pending);
     notes.extend(note_on_ratios(&rows, records));
-    let titles = Titles::of(records);
+    let titles = Titling::of(records);
     let mut columns: Vec<_> =
         records.iter().zip(&designs).map(|(record, design)| own_column(base, record, design, titles)).collect();
     columns[0].grade = None;
@@ -279,7 +279,7 @@ fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metri
 
 /// What tells columns apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Titles {
+enum Titling {
     /// The machine's name alone, of a single run.
     Machines,
     /// The machine's name, and the run's label or id.
@@ -290,7 +290,7 @@ enum Titles {
     Sides,
 }
 
-impl Titles {
+impl Titling {
     fn of(records: &[&Record]) -> Self {
         let base = records[0];
         if records.iter().all(|record| record.run.sides.len() == 1 && record.run.stored_id() == base.run.stored_id()) {
@@ -314,14 +314,14 @@ fn name_of(run: &Run) -> String {
     }
 }
 
-fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Titles) -> Column {
+fn own_column(base: &Record, record: &Record, designed: &Designed, titles: Titling) -> Column {
     let (sessions, boots) = sessions_and_boots(record);
     Column {
         title: match (titles, &record.run.sides[..]) {
-            (Titles::Sides, [side]) => side.label.clone(),
-            (Titles::Machines | Titles::Sides, _) => record.run.machine.name.clone(),
-            (Titles::RunsOfOne, _) => name_of(&record.run),
-            (Titles::Runs, _) => format!("{} {}", record.run.machine.name, name_of(&record.run)),
+            (Titling::Sides, [side]) => side.label.clone(),
+            (Titling::Machines | Titling::Sides, _) => record.run.machine.name.clone(),
+            (Titling::RunsOfOne, _) => name_of(&record.run),
+            (Titling::Runs, _) => format!("{} {}", record.run.machine.name, name_of(&record.run)),
         },
         origin: ColumnOrigin::Run { id: record.run.id.clone(), sessions, boots },
         grade: Some(designed.design().into()),

@@ -396,7 +396,7 @@ impl<'a> Page<'a> {
         self.doc.say_last(Role::More, standing::means(table, self.is_laid_out()));
         // That no row is shown stands where the rows would.
         let shown = table.notes.iter().filter(|note| !matches!(note, Note::OnlyRows { shown: 0, .. }));
-        let titles = notes::Titles::of(&table.columns);
+        let titles = notes::ColumnTitles::of(&table.columns);
         let without_place = notes::without_place(table).map(Phrase::from);
         let notes =
             without_place.into_iter().chain(notes::notes(shown, &titles)).map(|note| Line::labelled("Note: ", note));

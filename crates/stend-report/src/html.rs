@@ -178,7 +178,7 @@ pub(super) fn script(parts: &str) -> String {
 /// Only if memory for the text runs out, or a profile that came from elsewhere is none.
 pub fn render(input: &Input) -> Result<String> {
     let names = scenario_names(input);
-    let titles = notes::Titles::of(&input.table.columns);
+    let titles = notes::ColumnTitles::of(&input.table.columns);
     let base = input.table.columns.first();
     let machines = overview::machines(input);
     let (heat, curves) = sweeps(input);

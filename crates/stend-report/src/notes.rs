@@ -11,7 +11,7 @@ use super::phrase::Phrase;
 use crate::words::{self, Given};
 use stend_model::quantity::english_plural;
 
-pub(super) use alike::{Titles, notes};
+pub(super) use alike::{ColumnTitles, notes};
 
 /// A note as a sentence, without a full stop.
 pub(super) fn note(note: &Note) -> Phrase {
@@ -85,7 +85,7 @@ fn described(target: &Target) -> Phrase {
 }
 
 /// Scenarios that not all runs have.
-pub(super) fn left_out(left_out: &LeftOut, titles: &Titles) -> Phrase {
+pub(super) fn left_out(left_out: &LeftOut, titles: &ColumnTitles) -> Phrase {
     let runs = joined(&left_out.runs.iter().map(|run| Phrase::from(titles.name(run))).collect::<Vec<_>>());
     words::say("not-in-runs", &[("runs", Given::Said(&runs)), ("names", Given::Said(&listed(&left_out.scenarios)))])
 }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn scenarios_are_named_as_a_sentence_names_them() {
         let scenarios = ["a, 1", "b", "c", "d", "e"].map(str::to_owned).to_vec();
-        let words = left_out(&LeftOut { scenarios, runs: vec!["r".into()] }, &Titles::of(&[]));
+        let words = left_out(&LeftOut { scenarios, runs: vec!["r".into()] }, &ColumnTitles::of(&[]));
         assert_eq!(words.english(), "not in r: \"a, 1\", \"b\", \"c\" and 2 more");
     }
 }

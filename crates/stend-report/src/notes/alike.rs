@@ -12,9 +12,9 @@ use stend_compare::table::{Column, ColumnOrigin, Note};
 const RUN: &str = "\u{fffc}";
 
 /// What runs are called in notes: by the title of their column, where that is no longer than their id.
-pub(crate) struct Titles<'t>(BTreeMap<&'t str, &'t str>);
+pub(crate) struct ColumnTitles<'t>(BTreeMap<&'t str, &'t str>);
 
-impl<'t> Titles<'t> {
+impl<'t> ColumnTitles<'t> {
     pub(crate) fn of(columns: &'t [Column]) -> Self {
         let of_runs = columns.iter().filter_map(|column| match &column.origin {
             ColumnOrigin::Run { id, .. } => Some((id.as_str(), column.title.as_str())),
@@ -35,7 +35,7 @@ impl<'t> Titles<'t> {
 }
 
 /// Notes as sentences, without full stops. What holds of several runs alike is said once.
-pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>, titles: &Titles) -> Vec<Phrase> {
+pub(crate) fn notes<'a>(notes: impl IntoIterator<Item = &'a Note>, titles: &ColumnTitles) -> Vec<Phrase> {
     let mut alike: Vec<Note> = Vec::new();
     for note in notes {
         let mut note = note.clone();
@@ -146,7 +146,7 @@ mod tests {
         let bound = |run: &str, scenario: &str| Note::LoaderBound { run: run.into(), scenarios: vec![scenario.into()] };
         let said = notes(
             &[bound("a", "x"), bound("b", "x"), bound("c", "y"), Note::Unfinished { run: "a".into(), may_go_on: true }],
-            &Titles::of(&[]),
+            &ColumnTitles::of(&[]),
         );
         let starts = said.iter().map(|note| note.english().split(": ").next().unwrap()).collect::<Vec<_>>();
         assert_eq!(starts, ["a and b", "c", "a is not finished; resume it with `stend resume a`"]);
@@ -164,7 +164,7 @@ mod tests {
             }],
         };
         let all = [other_work("b", "x"), other_work("b", "y"), other_work("c", "x"), other_work("c", "y")];
-        let said = notes(&all, &Titles::of(&[]));
+        let said = notes(&all, &ColumnTitles::of(&[]));
         assert_eq!(said.len(), 1, "{said:?}");
         assert_eq!(
             said[0].english(),
