@@ -119,10 +119,10 @@ fuzz: packages-test toolchains ## feed all that reads other people's files and t
 test-all: packages-test packages-cross packages-bench build ## all that is too long for each change: an hour
 	@setup/test_all.sh "$(TARGET)"
 
-test-mutants: packages-test build ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour
+test-mutants: packages-test programs ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour
 	@setup/test_mutants.sh "$(TARGET)"
 
-test-steady: packages-test build ## make test, once built, 5 times beside four busy loops and 3 times on 0.3 processors; names what failed
+test-steady: packages-test programs ## make test, once built, 5 times beside four busy loops and 3 times on 0.3 processors; names what failed
 	@setup/test_steady.sh
 
 schemas: ## write the JSON Schemas anew from the types
