@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::common::{Gate, NO_GATES, Stand, environment, in_own_mounts, instruments, probe, running, wait_until};
+use crate::common::{
+    Gate, NO_GATES, Stand, environment, in_own_mounts, instruments, probe, running, wait_until, wait_while,
+};
 use serde_json::Value;
 
 /// Each repeat's scenario, phase and number: what must be there exactly once.
@@ -56,8 +58,8 @@ fn killed_at_twenty_moments_the_run_is_whole() {
             .unwrap();
         // Half of the moments count from the program's start, half from when it begins to measure.
         if kill % 2 == 1 {
-            let measures = || std::fs::read_to_string(&said).unwrap().lines().any(|line| line.starts_with("run 2"));
-            wait_until("it measures", measures);
+            let measures = |text: &String| text.lines().any(|line| line.starts_with("run 2"));
+            wait_while("it measures", || Some(std::fs::read_to_string(&said).unwrap()).filter(|text| !measures(text)));
         }
         std::thread::sleep(moment);
         let finished = child.try_wait().unwrap().is_some();
