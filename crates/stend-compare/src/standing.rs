@@ -30,6 +30,8 @@ pub struct Standing {
     pub visible: Option<f64>,
     /// About how many pairs, sessions or repeats of each side would settle all that is unresolved; none where that is not known of some.
     pub needed: Option<usize>,
+    /// About how many to ask for to have so many: more, where repeats did not count here.
+    pub to_ask: Option<usize>,
     /// What gave each of the numbers that were tested.
     pub counted: Counted,
     /// The mean over all scenarios, or the change of a single one.
@@ -120,7 +122,9 @@ fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) ->
     let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
     let unresolved = judged.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved);
     let visible: Vec<f64> = unresolved.clone().filter_map(|(_, against)| against.visible).collect();
-    let needed: Option<Vec<usize>> = unresolved.map(|(_, against)| against.needed).collect();
+    let needed: Option<Vec<usize>> = unresolved.clone().map(|(_, against)| against.needed).collect();
+    let to_ask: Option<Vec<usize>> =
+        unresolved.map(|(row, against)| Some(asked_for(against.needed?, row, against, column))).collect();
     let (_, first) = judged.first()?;
     Some(Standing {
         column,
@@ -132,10 +136,21 @@ fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) ->
         speeds: judged.iter().all(|(row, _)| is_speed(row.unit)),
         visible: stend_stats::median(&visible),
         needed: needed.and_then(|needed| needed.into_iter().max()),
+        to_ask: to_ask.and_then(|to_ask| to_ask.into_iter().max()),
         counted: first.counted,
         mean: mean(judged, missing),
         parts: Vec::new(),
     })
+}
+
+/// How many pairs or repeats to ask for to have so many, where as many are lost as here. A session is not lost by its repeats.
+fn asked_for(needed: usize, row: &Row, against: &AgainstBase, column: usize) -> usize {
+    let made = [0, column].map(|column| row.measured(column).map_or(0, |value| (value.valid + value.invalid) as usize));
+    let (made, counted) = (made[0].max(made[1]), against.base_count.min(against.own_count));
+    match against.counted {
+        Counted::Sessions => needed,
+        Counted::Pairs | Counted::Repeats => (needed * made.max(counted)).div_ceil(counted.max(1)),
+    }
 }
 
 fn against(row: &Row, column: usize) -> Option<&AgainstBase> {

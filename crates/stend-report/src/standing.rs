@@ -17,7 +17,7 @@ enum Said<'a> {
     /// It differs, in its own way.
     Differs(&'a Standing),
     /// No scenario shows a difference: so many are the same, and so many unresolved, where such a difference would have been seen.
-    Undiffering { same: usize, unresolved: usize, visible: Option<f64>, needed: Option<(usize, Counted)> },
+    Undiffering { same: usize, unresolved: usize, visible: Option<f64>, needed: Option<(usize, usize, Counted)> },
     /// Nothing is judged, for this reason.
     Nothing(Phrase),
 }
@@ -29,7 +29,7 @@ impl<'a> Said<'a> {
                 same: standing.same,
                 unresolved: standing.unresolved,
                 visible: standing.visible,
-                needed: standing.needed.map(|needed| (needed, standing.counted)),
+                needed: needed_by(standing),
             },
             _ => Self::Differs(standing),
         }
@@ -151,15 +151,21 @@ fn without_difference(names: &Names, same: usize, unresolved_on: &Phrase, unreso
     }
 }
 
+/// How many pairs, sessions or repeats would settle all that is unresolved, and how many to ask for to have them.
+fn needed_by(standing: &Standing) -> Option<(usize, usize, Counted)> {
+    Some((standing.needed?, standing.to_ask?, standing.counted))
+}
+
 /// How many scenarios are unresolved, what difference would have been seen on them, and what would settle them all.
-fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<(usize, Counted)>) -> Vec<Phrase> {
+fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<(usize, usize, Counted)>) -> Vec<Phrase> {
     let visible = visible.map(text::percent).unwrap_or_default();
     let counted = ("count", Given::Count(count));
     let unresolved = words::say("unresolved-on", &[counted, ("visible", Given::Figure(&visible))]);
-    let settle = needed.map(|(numbers, of)| {
+    let settle = needed.map(|(numbers, to_ask, of)| {
         let option = if of == Counted::Sessions { "--sessions" } else { "-r" };
         let given = [("numbers", Given::Count(numbers)), ("counted", Given::Text(text::counted(of)))];
-        words::say("settle-all", &[counted, given[0], given[1], ("option", Given::Text(option))])
+        let option = format!("{option} {to_ask}");
+        words::say("settle-all", &[counted, given[0], given[1], ("option", Given::Text(&option))])
     });
     [unresolved].into_iter().chain(settle).collect()
 }
@@ -195,8 +201,7 @@ fn with_difference(names: &[(&str, Given)], standing: &Standing, [first, on_all]
         parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
     }
     if standing.unresolved > 0 {
-        let needed = standing.needed.map(|needed| (needed, standing.counted));
-        parts.extend(unresolved_on(standing.unresolved, standing.visible, needed));
+        parts.extend(unresolved_on(standing.unresolved, standing.visible, needed_by(standing)));
     }
     parts
 }

@@ -14,6 +14,7 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
         speeds: true,
         visible: (unresolved > 0).then_some(0.034),
         needed: (unresolved == 1).then_some(43),
+        to_ask: (unresolved == 1).then_some(50),
         counted: Counted::Pairs,
         mean: (better + worse + same + unresolved > 1).then(|| Mean {
             factor: 1.144,
@@ -86,8 +87,8 @@ fn a_sentence_in_both_languages_for_every_outcome() {
         ),
         (
             [0, 0, 5, 1],
-            "B against A: the same on 5 of 6 scenarios; 1 unresolved (a difference of 3.4 % would have been seen); about 43 pairs would settle it (-r 43).",
-            "B в сравнении с A: одинаково в 5 из 6 сценариев; не решено: 1 (разница в 3,4\u{a0}% была бы видна); чтобы решить, хватит примерно 43 пар (-r 43).",
+            "B against A: the same on 5 of 6 scenarios; 1 unresolved (a difference of 3.4 % would have been seen); about 43 pairs would settle it (-r 50).",
+            "B в сравнении с A: одинаково в 5 из 6 сценариев; не решено: 1 (разница в 3,4\u{a0}% была бы видна); чтобы решить, хватит примерно 43 пар (-r 50).",
         ),
     ] {
         let found = said(counts, true);

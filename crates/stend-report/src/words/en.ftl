@@ -961,8 +961,8 @@ part-first = { $way } on { $count } of { $all }
 same-on = the same on { $count }
 unresolved-on = { $count } unresolved{ WITH(" (a difference of ", $visible, " would have been seen)") }
 settle-all = { $count ->
-    [one] about { $numbers } { $counted } would settle it ({ $option } { $numbers })
-   *[other] about { $numbers } { $counted } would settle them ({ $option } { $numbers })
+    [one] about { $numbers } { $counted } would settle it ({ $option })
+   *[other] about { $numbers } { $counted } would settle them ({ $option })
 }
 on-average = { $count ->
     [1] {""}
@@ -988,7 +988,7 @@ nothing-of-emulators = an emulator's times are not a machine's speed
 nothing-of-other-work = no scenario did the same work in both; the notes say in what it differs
 nothing-judged = no figure of both can be judged; the notes say why
 side-as-it-is = as it is
-side-as-it-is-quoted = as it is
+side-as-it-is-quoted = “as it is”
 of-ceiling = { $share } of { $scenario }
 
 # Why a verdict is what it is.

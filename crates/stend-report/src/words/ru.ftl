@@ -963,7 +963,7 @@ settle-all = чтобы решить, хватит примерно { $numbers }
         [one] повтора
        *[other] повторов
     }
-} ({ $option } { $numbers })
+} ({ $option })
 on-average = { $count ->
     [1] {""}
    *[other] в среднем{" "}
