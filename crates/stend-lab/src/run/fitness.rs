@@ -59,6 +59,31 @@ pub fn widest_gates<'a>(scenarios: impl Iterator<Item = &'a Scenario> + Clone) -
     }
 }
 
+/// Scenarios whose gates would refuse their repeats on a machine that others could be measured on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Refused {
+    /// How many they are.
+    pub scenarios: usize,
+    /// Of so many.
+    pub of: usize,
+    /// The widest of their limits that is passed, as a share of the CPU time.
+    pub limit: f64,
+}
+
+/// Those that what was found of the machine would refuse: by the CPU time that other programs use, or else by what the hypervisor takes.
+pub fn refused<'a>(found: &[Condition], scenarios: impl Iterator<Item = &'a Scenario> + Clone) -> Option<Refused> {
+    found.iter().find_map(|condition| {
+        let (gate, share): (fn(&Gates) -> Option<Gate>, f64) = match condition {
+            Condition::ForeignLoad { share, .. } => (|gates| gates.foreign_cpu, *share),
+            Condition::Steal { share, .. } => (|gates| gates.steal, *share),
+            _ => return None,
+        };
+        let limits = scenarios.clone().filter_map(|scenario| gate(&scenario.gates)?.closed_by(share));
+        let limit = limits.clone().reduce(f64::max)?;
+        Some(Refused { scenarios: limits.count(), of: scenarios.clone().count(), limit })
+    })
+}
+
 /// Looks at the machine until it is fit, or time is up, or it is clear that waiting does not help. `tell` hears what is waited for, and
 /// for how long at most. `None` if the user interrupted it.
 pub fn wait(
@@ -140,5 +165,20 @@ mod tests {
         assert_eq!(all(&scenarios), Gates { foreign_cpu: Some(Gate::Limit(0.2)), ..Gates::DEFAULT });
         scenarios[0].gates.foreign_cpu = Some(Gate::Off);
         assert_eq!(all(&scenarios).foreign_cpu, Some(Gate::Off));
+    }
+
+    #[test]
+    fn scenarios_that_are_less_tolerant_than_others_are_counted() {
+        let mut scenarios = stend_testing::suite().scenarios;
+        scenarios.truncate(2);
+        scenarios[0].gates.foreign_cpu = Some(Gate::Limit(0.05));
+        scenarios[1].gates.foreign_cpu = Some(Gate::Limit(0.2));
+        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None }], scenarios.iter());
+        assert_eq!(at(0.04), None);
+        assert_eq!(at(0.16), Some(Refused { scenarios: 1, of: 2, limit: 0.05 }));
+        assert_eq!(at(0.3), Some(Refused { scenarios: 2, of: 2, limit: 0.2 }));
+        scenarios[0].gates.foreign_cpu = Some(Gate::Off);
+        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None }], scenarios.iter());
+        assert_eq!(at(0.16), None);
     }
 }

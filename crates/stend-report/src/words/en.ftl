@@ -56,7 +56,7 @@ cause-too-much-printed = it printed more than { $most_mib } MiB
 cause-too-many-marks = it printed more than { $most } "mark" events
 cause-no-event = it printed a line that is no event
 cause-second-begin = it printed a second "begin"
-cause-no-begin = it printed no "begin"
+cause-no-begin = it printed no "begin", with which an instrument begins; instrument = "time" times any other program
 cause-no-repeat = it printed no "repeat"
 cause-many-repeats = it printed { $count } "repeat" events instead of one
 cause-no-end = it printed no "end"

@@ -48,7 +48,7 @@ cause-too-much-printed = напечатано больше { $most_mib } МиБ
 cause-too-many-marks = напечатано больше { $most } событий «mark»
 cause-no-event = напечатана строка, которая не является событием
 cause-second-begin = напечатано второе событие «begin»
-cause-no-begin = не напечатано событие «begin»
+cause-no-begin = не напечатано событие «begin», с которого начинает инструмент; время любой другой программы измеряет instrument = "time"
 cause-no-repeat = не напечатано событие «repeat»
 cause-many-repeats = напечатано событий «repeat»: { $count }; stend нужно одно за запуск
 cause-no-end = не напечатано событие «end»

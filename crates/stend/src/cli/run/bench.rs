@@ -15,10 +15,11 @@ use crate::cli::failure::Failure;
 use crate::cli::on::{Building, Reached};
 use crate::cli::output;
 use crate::cli::progress::Waiting;
-use stend_lab::run::fitness::{self, Conditions};
+use stend_lab::run::fitness::{self, Conditions, Refused};
 use stend_lab::run::prepare;
 use stend_lab::side::{self, Setting, Tuning};
 use stend_model::run::HERE;
+use stend_report::text::percent;
 use stend_report::words;
 use stend_report::words::language::Language;
 use stend_stand::host::stand::Compiler;
@@ -151,6 +152,13 @@ impl Bench {
             let noted: Vec<_> =
                 conditions.noted.iter().map(|one| words::condition(one, Language::English).in_a_line()).collect();
             talk!("noted: {} (`{} check{on}` says what to do)", noted.join("; "), output::program());
+            if let Some(refused) = fitness::refused(&conditions.noted, prepare::measured(suite, skipped)) {
+                let Refused { scenarios, of, limit } = refused;
+                talk!(
+                    "of {scenarios} of {of} scenarios no repeat will count while that is above {}; stop other programs, or wait",
+                    percent(limit)
+                );
+            }
         }
         Ok(Some(conditions))
     }
