@@ -403,6 +403,8 @@ pub enum Loss {
     Throttling,
     /// Its work was wrong, or not verified.
     Work,
+    /// The other one of its pair does not count.
+    Partner,
     /// It was not measured.
     Failure,
     /// Anything else.
@@ -424,6 +426,7 @@ impl Loss {
             Some(Cause::Swapping { .. }) => Self::Swapping,
             Some(Cause::Throttling { .. }) => Self::Throttling,
             Some(Cause::WorkWrong { .. } | Cause::WorkUnverified) => Self::Work,
+            Some(Cause::PartnerMissing) => Self::Partner,
             _ => Self::Other,
         })
     }

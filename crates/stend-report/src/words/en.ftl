@@ -146,6 +146,7 @@ lost-clock-fell = { $count } for a falling clock
 lost-swapping = { $count } for swapping
 lost-throttling = { $count } for throttling
 lost-work = { $count } for wrong or unverified work
+lost-partner = { $count } without the other one of a pair
 lost-failure = { $count } failed
 lost-other = { $count } for other reasons
 

@@ -122,6 +122,7 @@ lost-clock-fell = падение частоты: { $count }
 lost-swapping = подкачка: { $count }
 lost-throttling = троттлинг: { $count }
 lost-work = неверная или непроверенная работа: { $count }
+lost-partner = нет второго в паре: { $count }
 lost-failure = отказ инструмента: { $count }
 lost-other = другие причины: { $count }
 
