@@ -54,15 +54,14 @@ pub(super) fn sight(suite: &Suite, skipped: &[Skipped], compared: Compared) -> S
     let floor = floor.fold(DEFAULT_FLOOR, f64::max);
     let seen = |cv: f64| {
         let share = visible_difference(cv, count, design, floor, scenarios)?;
-        Some(format!("{} where {vary} vary by {}", percent(share), percent(cv)))
+        Some(format!("{} if {vary} vary by {}", percent(share), percent(cv)))
     };
     let seen: Vec<String> = [0.01, 0.03, 0.1].into_iter().filter_map(seen).collect();
     if seen.is_empty() {
-        let verb = if count == 1 { "shows" } else { "show" };
-        return format!("{numbers} of a scenario{beside} {verb} no difference: a verdict takes {LEAST_NUMBERS}");
+        return format!("{numbers} of a scenario{beside} can show no difference: a verdict takes {LEAST_NUMBERS}");
     }
     let of = english_plural(scenarios, "scenario", "scenarios");
-    format!("{numbers} of {of}{beside} show a difference of {}", seen.join(", "))
+    format!("{numbers} of {of}{beside} can show a difference of {}", seen.join(", "))
 }
 
 /// About how long these scenarios take, as far as the suite says; nothing where it says nothing.
