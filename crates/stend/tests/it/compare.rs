@@ -378,7 +378,7 @@ fn one_figure_is_explained_in_words() {
         "yes t-test: the difference is more than δ = 1.0 %, q < 0.05: q <",
         "one of 3 tests",
         "yes the whole 95 % interval beyond δ: × 2.00",
-        "no or else the whole interval within δ",
+        "– or else the whole interval within δ",
     ] {
         assert!(better.contains(part), "`{part}` is not in:\n{better}");
     }
