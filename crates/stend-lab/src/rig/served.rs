@@ -79,7 +79,8 @@ while [ "$#" -gt 0 ]; do
 done
 kill -s STOP $servers_of_all
 for server in $servers_of_all; do
-    tries=0
+    # A thread that writes out to a slow disk stands only when it has.
+    tries=-900
     while grep -h '^State:' "/proc/$server/task/"*/status 2>/dev/null | grep -qv '[TtXZ] ('; do
         again "nbdkit does not stop: process $server"
     done
