@@ -340,8 +340,12 @@ mod tests {
     #[test]
     fn a_flood_and_a_file_without_an_end_are_read_so_far_and_no_further() {
         let said = |ended: Result<Vec<u8>, HostError>| ended.unwrap_err().to_string();
-        let flood =
-            Local.run(&Command::new(["sh", "-c", "yes a-longer-line-than-one-letter"])).map(|output| output.stdout);
+        // On a slow machine it takes longer than a command may by itself.
+        let flood = Command {
+            timeout: Duration::from_secs(3600),
+            ..Command::new(["sh", "-c", "yes a-longer-line-than-one-letter"])
+        };
+        let flood = Local.run(&flood).map(|output| output.stdout);
         for (said, from) in [(said(flood), "sh"), (said(Local.read("/dev/zero")), "/dev/zero")] {
             assert!(said.contains(from) && said.contains("more than 128 MiB"), "{said}");
         }
