@@ -7,6 +7,7 @@ mod terminal;
 
 use std::borrow::Cow;
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use stend_model::metric::Unit;
 
@@ -15,6 +16,38 @@ use super::text;
 use stend_compare::table::Verdict;
 
 pub use terminal::NARROWEST;
+
+/// A format that every document has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A table for a terminal
+    Table,
+    /// A Markdown table; or: markdown
+    #[value(name = "md", alias = "markdown")]
+    Markdown,
+    /// CSV for spreadsheets: every figure with its evidence
+    Csv,
+}
+
+impl Form {
+    /// The end of a file's name.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Table => "txt",
+            Self::Markdown => "md",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// A document in it; width and colour are a terminal's.
+    pub fn write(self, document: &Doc, width: usize, colour: bool) -> String {
+        match self {
+            Self::Table => document.terminal(width, colour),
+            Self::Markdown => document.markdown(),
+            Self::Csv => document.csv(),
+        }
+    }
+}
 
 /// What is shown.
 #[derive(Debug, Default)]

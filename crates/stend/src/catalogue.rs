@@ -19,29 +19,11 @@ use stend_stand::hosts::{Hosts, HostsError};
 use stend_instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
 use stend_instrument::{Commands, CommandsError, check_parameters};
 use stend_model::nearest;
+use stend_report::words::language::Language;
 use stend_stand::host::{Command, Host, HostError};
 
-/// The suites that are part of the program: name and text.
-pub(crate) const SUITES: [(&str, &str); 10] = [
-    ("quick", include_str!("../../../suites/quick.toml")),
-    ("summit", include_str!("../../../suites/summit.toml")),
-    ("vostok-2020", include_str!("../../../suites/vostok-2020.toml")),
-    ("vostok-2021", include_str!("../../../suites/vostok-2021.toml")),
-    ("ciphers", include_str!("../../../suites/ciphers.toml")),
-    ("pipes", include_str!("../../../suites/pipes.toml")),
-    ("storage", include_str!("../../../suites/storage.toml")),
-    ("switch", include_str!("../../../suites/switch.toml")),
-    ("storage-faults", include_str!("../../../suites/storage-faults.toml")),
-    ("storage-losses", include_str!("../../../suites/storage-losses.toml")),
-];
-
-const REFERENCES: [(&str, &str); 5] = [
-    ("on-the-way-to-the-summit.toml", include_str!("../../../references/on-the-way-to-the-summit.toml")),
-    ("vostok-2020.toml", include_str!("../../../references/vostok-2020.toml")),
-    ("vostok-2021.toml", include_str!("../../../references/vostok-2021.toml")),
-    ("linux-pipes-are-slow.toml", include_str!("../../../references/linux-pipes-are-slow.toml")),
-    ("arm-wrestling.toml", include_str!("../../../references/arm-wrestling.toml")),
-];
+// Name and text of each file in `suites/` and `references/`, in the order of their names.
+include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
 /// A suite, or a file of machines, that cannot be used. The message is one line and says where.
 #[derive(Debug, Error)]
@@ -49,7 +31,7 @@ pub(crate) enum CatalogueError {
     /// There is no such suite.
     #[error(
         "there is no suite \"{0}\"{hint}; there are {names}, or give the path of a TOML file",
-        hint = nearest::hint(.0, SUITES.iter().map(|(name, _)| *name)), names = SUITES.map(|(name, _)| name).join(", ")
+        hint = nearest::hint(.0, SUITES.iter().map(|(name, _)| *name)), names = SUITES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     )]
     NoSuite(String),
     /// A file cannot be read.
@@ -63,6 +45,17 @@ pub(crate) enum CatalogueError {
     /// A suite cannot be used.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// A suite has a title in a language that the report has not.
+    #[error(
+        "{file}: titles: \"{code}\" is no language of the report; there are {known}",
+        known = Language::ALL.iter().map(|language| language.code()).collect::<Vec<_>>().join(", ")
+    )]
+    Title {
+        /// The file as the user knows it.
+        file: String,
+        /// What stands there for a language.
+        code: String,
+    },
     /// Commands cannot be timed.
     #[error(transparent)]
     Command(#[from] CommandsError),
@@ -148,6 +141,10 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
     let text = read(&path, wanted)?;
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
     let mut suite = parse(&text, wanted, &directory)?;
+    let is_language = |code: &String| Language::ALL.iter().any(|language| language.code() == code);
+    if let Some(code) = suite.titles.keys().find(|code| !is_language(code)) {
+        return Err(CatalogueError::Title { file: wanted.to_owned(), code: code.clone() });
+    }
     note_files(&mut suite);
     Ok(suite)
 }
@@ -313,7 +310,9 @@ fn digest_of_file(path: &Path) -> Option<String> {
 
 /// The references that are part of the program.
 pub(crate) fn references() -> Vec<Reference> {
-    let parse = |(file, text): &(&str, &str)| Reference::parse(text, file).expect("the tests parse every reference");
+    let parse = |(name, text): &(&str, &str)| {
+        Reference::parse(text, &format!("{name}.toml")).expect("the tests parse every reference")
+    };
     REFERENCES.iter().map(parse).collect()
 }
 
@@ -425,24 +424,13 @@ mod tests {
         assert_eq!(names_a_device(true), None, "it was one before, and fio does not write to it");
     }
 
-    fn files(directory: &str) -> BTreeSet<String> {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(directory);
-        let names =
-            std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".toml")).collect()
-    }
-
     #[test]
-    fn every_file_is_part_of_the_program_and_can_be_used() {
-        let suites: BTreeSet<_> = SUITES.iter().map(|(name, _)| format!("{name}.toml")).collect();
-        assert_eq!(suites, files("suites"));
-        let names: BTreeSet<_> = REFERENCES.iter().map(|(name, _)| (*name).to_owned()).collect();
-        assert_eq!(names, files("references"));
+    fn every_suite_and_reference_can_be_used() {
         for (name, _) in SUITES {
             let suite = suite(name, &Changes::default()).unwrap();
-            assert_eq!(suite.name, name);
+            assert_eq!(suite.name, *name);
             assert_ne!(suite.title_in("ru"), suite.title, "{name}: the report is in Russian too");
         }
-        assert_eq!(references().len(), REFERENCES.len());
+        assert!(references().iter().zip(REFERENCES).all(|(reference, (name, _))| reference.name == *name));
     }
 }

@@ -27,7 +27,7 @@ pub struct Gates {
 }
 
 impl Gates {
-    /// The limits that hold where nothing else is said; `docs/design/method.md` gives the grounds.
+    /// The limits that hold where nothing else is said; `docs/reference/gates.md` has the rules.
     pub const DEFAULT: Self = Self {
         steal: Some(Gate::Limit(0.01)),
         foreign_cpu: Some(Gate::Limit(0.05)),

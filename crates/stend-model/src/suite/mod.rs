@@ -31,15 +31,6 @@ use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
 
-/// The title of a suite in other languages than English.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Titles {
-    /// In Russian.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ru: Option<String>,
-}
-
 /// A suite, ready to be planned: every scenario is concrete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Suite {
@@ -47,9 +38,9 @@ pub struct Suite {
     pub name: String,
     /// What it measures, in a sentence.
     pub title: String,
-    /// The same in the report's other languages.
+    /// The same in other languages, by the code of the language: `ru`.
     #[serde(default)]
-    pub titles: Titles,
+    pub titles: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
@@ -345,8 +336,7 @@ pub struct Changes {
 impl Suite {
     /// What it measures, in the language of this code where that is given.
     pub fn title_in(&self, language: &str) -> &str {
-        let translated = if language == "ru" { &self.titles.ru } else { &None };
-        translated.as_ref().unwrap_or(&self.title)
+        self.titles.get(language).unwrap_or(&self.title)
     }
 
     /// Whether repeats that took so long together leave no time to make one again.

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Action, Gates, Layout, Order, Steady, Titles, Verification};
+use super::{Action, Gates, Layout, Order, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 
@@ -21,7 +21,7 @@ pub struct SuiteText {
     pub title: String,
     /// The same in the report's other languages.
     #[serde(default)]
-    pub titles: Titles,
+    pub titles: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     pub source: Option<String>,
     /// The order of the repeats.

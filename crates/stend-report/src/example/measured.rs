@@ -10,7 +10,7 @@ use stend_model::metric::{Better, Metric, Unit};
 use stend_model::plan::Phase;
 use stend_model::quantity::Span;
 use stend_model::run::{Origin, Outcome, Repeat, Run, RunState, Series, Session, Skipped};
-use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Titles, Verification};
+use stend_model::suite::{Gates, Instrument, Order, Scenario, Suite, Verification};
 use stend_model::wire::{Check, Report, Usage};
 
 use super::{EVIL, SCENARIOS};
@@ -79,7 +79,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
     let suite = Suite {
         name: "quick".into(),
         title: "The quick suite: a little of everything".into(),
-        titles: Titles { ru: Some("Набор quick: всего понемногу".into()) },
+        titles: [("ru".into(), "Набор quick: всего понемногу".into())].into(),
         source: None,
         order: Order::Shuffled,
         seed: Some(1),

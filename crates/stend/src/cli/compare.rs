@@ -78,7 +78,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     match arguments.shown.format()? {
         Format::Json => output::print_json("table", &table.for_programs())?,
-        Format::Csv => output::print_data(&options.csv(&table))?,
+        Format::CSV => output::print_data(&options.csv(&table))?,
         format => output::print_table(global, format, records[0], &table, options.all_metrics)?,
     }
     exit(arguments, &cells)

@@ -56,7 +56,7 @@ pub(super) struct Options {
     #[arg(long)]
     pub(super) all_metrics: bool,
     /// A TOML file with power and prices of machines, for figures per watt and per price; files in stend/machines/ of the user's configuration
-    /// directory are always read. `docs/design/method.md` describes the format
+    /// directory are always read. `docs/reference/compare.md` describes the format
     #[arg(long, value_name = "FILE")]
     machines: Vec<PathBuf>,
 }

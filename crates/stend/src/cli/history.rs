@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", add = completions::machines())]
     machine: Option<String>,
     /// Output format; a drawing lists the changes below it, and a page adds a table of the runs [default: table]
-    #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(&Format::OF_HISTORIES))]
+    #[arg(short, long, value_name = "FORMAT", value_parser = Format::among(Format::of_histories()))]
     format: Option<Format>,
     /// The output file, `-` for standard output [default: standard output]
     #[arg(short, long, value_name = "FILE")]
@@ -53,7 +53,7 @@ pub(super) struct WithMetric<'a> {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let store = Store::open_to_read(&global.store_to_read()?)?;
-    let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::Table);
+    let format = output::chosen_format(arguments.format, arguments.json)?.unwrap_or(Format::TABLE);
     let to_file = arguments.output.as_deref().filter(|path| *path != Path::new("-"));
     let runs = Outline::of_all(|each| store.each_run(each))?;
     let hosts = Hosts::read(&global.store_directory()?).map_err(Failure::usage)?;
@@ -85,14 +85,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let history = history::of(&chosen, |id, place| store.load_scenario(id, place))?;
     let text = match format {
         Format::Json => output::json("history", &history)?,
-        Format::Csv => render::csv(&history),
+        Format::CSV => render::csv(&history),
         Format::Svg => render::svg(&history, arguments.language),
         Format::Html => render::page(&history, &command(&history, arguments.machine.as_deref()), Timestamp::now())?,
         format => format.of_document(&render::document(&history), global.colour() && to_file.is_none()),
     };
     match to_file {
         Some(path) => output::write(path, text.as_bytes())?,
-        None if format == Format::Table => output::print_styled(&text)?,
+        None if format == Format::TABLE => output::print_styled(&text)?,
         None => output::print_data(&text)?,
     }
     Ok(Exit::Fine)

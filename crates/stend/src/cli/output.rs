@@ -6,7 +6,7 @@ use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -25,51 +25,67 @@ use stend_compare::sides::{NoSuchSide, view, views};
 use stend_compare::table::Table;
 use stend_compare::weighing::{facts, weigh};
 use stend_model::plain;
-use stend_report::doc::{Doc, NARROWEST};
+use stend_report::doc::{Doc, Form, NARROWEST};
 use stend_report::words;
 use stend_report::{comparison, csv, html, sequences, shell_words};
 use stend_store::{self, Store, StoreError};
 
 /// How something is written. Each command writes some of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
-    /// A table for a terminal
-    Table,
-    /// An HTML page in both languages; needs no network
+    /// One of those that every document has.
+    Document(Form),
+    /// A page.
     Html,
-    /// A Markdown table; or: markdown
-    #[value(name = "md", alias = "markdown")]
-    Markdown,
-    /// CSV for spreadsheets: every figure with its evidence
-    Csv,
-    /// JSON for programs: the same data
+    /// The data.
     Json,
-    /// Drawings as SVG
+    /// Drawings.
     Svg,
 }
 
 impl Format {
+    pub(super) const TABLE: Self = Self::Document(Form::Table);
+    pub(super) const MARKDOWN: Self = Self::Document(Form::Markdown);
+    pub(super) const CSV: Self = Self::Document(Form::Csv);
+
     /// In these a document is printed.
-    pub(super) const OF_DOCUMENTS: [Self; 4] = [Self::Table, Self::Markdown, Self::Csv, Self::Json];
+    pub(super) fn of_documents() -> Vec<Self> {
+        Form::value_variants().iter().map(|form| Self::Document(*form)).chain([Self::Json]).collect()
+    }
+
     /// In these a report is written.
-    pub(super) const OF_REPORTS: [Self; 5] = [Self::Html, Self::Markdown, Self::Csv, Self::Json, Self::Svg];
+    pub(super) fn of_reports() -> Vec<Self> {
+        let files = Self::of_documents().into_iter().filter(|format| *format != Self::TABLE);
+        [Self::Html].into_iter().chain(files).chain([Self::Svg]).collect()
+    }
+
     /// In these a history is shown or written.
-    pub(super) const OF_HISTORIES: [Self; 6] =
-        [Self::Table, Self::Markdown, Self::Csv, Self::Json, Self::Svg, Self::Html];
+    pub(super) fn of_histories() -> Vec<Self> {
+        Self::of_documents().into_iter().chain([Self::Svg, Self::Html]).collect()
+    }
 
     /// What reads those of them that a command writes.
-    pub(super) fn among(formats: &[Self]) -> impl TypedValueParser<Value = Self> + use<> {
-        let names: Vec<_> = formats.iter().filter_map(ValueEnum::to_possible_value).collect();
-        PossibleValuesParser::new(names).try_map(|name| Self::from_str(&name, false))
+    pub(super) fn among(formats: Vec<Self>) -> impl TypedValueParser<Value = Self> {
+        PossibleValuesParser::new(formats.iter().map(|format| format.named())).try_map(move |name| {
+            let is_it = |format: &&Self| format.named().matches(&name, false);
+            formats.iter().find(is_it).copied().ok_or("no such format")
+        })
+    }
+
+    fn named(self) -> PossibleValue {
+        match self {
+            Self::Document(form) => form.to_possible_value().expect("no format is hidden"),
+            Self::Html => PossibleValue::new("html").help("An HTML page in both languages; needs no network"),
+            Self::Json => PossibleValue::new("json").help("JSON for programs: the same data"),
+            Self::Svg => PossibleValue::new("svg").help("Drawings as SVG"),
+        }
     }
 
     /// The end of a file's name; of a directory's for drawings.
     pub(super) fn ending(self) -> &'static str {
         match self {
-            Self::Table => "txt",
+            Self::Document(form) => form.ending(),
             Self::Html => "html",
-            Self::Markdown => "md",
-            Self::Csv => "csv",
             Self::Json => "json",
             Self::Svg => "figures",
         }
@@ -77,11 +93,8 @@ impl Format {
 
     /// A document in it, or for a terminal where it is a format of something else.
     pub(super) fn of_document(self, document: &Doc, colour: bool) -> String {
-        match self {
-            Self::Markdown => document.markdown(),
-            Self::Csv => document.csv(),
-            Self::Table | Self::Html | Self::Svg | Self::Json => document.terminal(width(), colour),
-        }
+        let form = if let Self::Document(form) = self { form } else { Form::Table };
+        form.write(document, width(), colour)
     }
 }
 
@@ -103,7 +116,7 @@ pub(super) struct Json {
 #[derive(Debug, Clone, Copy, Args)]
 pub(super) struct Shown {
     /// Output format [default: table]
-    #[arg(long, value_name = "FORMAT", value_parser = Format::among(&Format::OF_DOCUMENTS))]
+    #[arg(long, value_name = "FORMAT", value_parser = Format::among(Format::of_documents()))]
     format: Option<Format>,
     #[command(flatten)]
     json: Json,
@@ -112,7 +125,7 @@ pub(super) struct Shown {
 impl Shown {
     /// The format that was asked for.
     pub(super) fn format(self) -> Result<Format, Failure> {
-        Ok(chosen_format(self.format, self.json)?.unwrap_or(Format::Table))
+        Ok(chosen_format(self.format, self.json)?.unwrap_or(Format::TABLE))
     }
 
     pub(super) fn is_json(self) -> bool {
@@ -137,7 +150,7 @@ impl Shown {
 /// Prints a document.
 pub(super) fn print_document(global: &Global, format: Format, document: &Doc) -> Result<(), Failure> {
     let text = format.of_document(document, global.colour());
-    if format == Format::Table { print_styled(&text) } else { print_data(&text) }
+    if format == Format::TABLE { print_styled(&text) } else { print_data(&text) }
 }
 
 /// A format that was asked for, with `--json` for one of them. `None`: nothing was asked for.
@@ -240,7 +253,7 @@ pub(super) fn print_table(
     all_metrics: bool,
 ) -> Result<(), Failure> {
     match format {
-        Format::Csv => print_data(&csv::render(table)),
+        Format::CSV => print_data(&csv::render(table)),
         format => print_document(global, format, &comparison_of(base, table, all_metrics)),
     }
 }

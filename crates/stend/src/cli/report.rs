@@ -30,7 +30,7 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format: a page with table, repeats, samples and drawings; the table of `stend compare`; or drawings as separate files with an index
-    #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(&Format::OF_REPORTS))]
+    #[arg(short, long, value_name = "FORMAT", default_value = "html", value_parser = Format::among(Format::of_reports()))]
     format: Format,
     /// Language of drawings; a page has all, and tables are in English
     #[arg(long, value_name = "LANGUAGE", default_value = "en")]
@@ -68,7 +68,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if chosen.references.is_empty() {
         chosen.references = catalogue::references();
     }
-    let all_rows = arguments.format != Format::Markdown;
+    let all_rows = arguments.format != Format::MARKDOWN;
     let table = options.table(global, &chosen, all_rows)?;
     let records = chosen.records();
     let ids: Vec<_> = records.iter().map(|record| record.run.id.as_str()).collect();
@@ -88,7 +88,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let printed = to_standard_output || output::is_standard_output(&path);
     let text = match arguments.format {
         Format::Html => output::page(&output::runs(&records, &series(&store, &chosen)?), &table, &command)?,
-        Format::Csv => options.csv(&table),
+        Format::CSV => options.csv(&table),
         Format::Json => output::json("table", &table.for_programs())?,
         Format::Svg => {
             let language = arguments.language;

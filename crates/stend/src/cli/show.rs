@@ -43,7 +43,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             "run",
             &InFull { run: &record.run, sessions: &record.sessions, repeats: &record.repeats, samples, table: &table },
         )?,
-        Format::Csv => output::print_data(&csv::render(&table))?,
+        Format::CSV => output::print_data(&csv::render(&table))?,
         format => {
             let mut doc = Doc::default();
             head(&mut doc, &record, samples);

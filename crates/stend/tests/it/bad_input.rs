@@ -167,6 +167,13 @@ fn instruments_that_go_wrong() {
 
 /// It is so in every repeat, so the warm-up is enough to see it.
 #[test]
+fn a_title_in_a_language_that_the_report_has_not() {
+    let stand = Stand::new();
+    let suite = stand.suite("titles = { rus = \"проба\" }", &[("steady", "steady.sh 1")]);
+    stand.refused(&["run", &suite], &["suite.toml", "\"rus\"", "en, ru"]);
+}
+
+#[test]
 fn what_does_not_fit_the_suite_is_not_tried_again() {
     let stand = Stand::new();
     let suite = stand.suite("repeats = 10\nwarmup = 1", &[("bad", "faulty.sh unchecked"), ("good", "steady.sh 1")]);

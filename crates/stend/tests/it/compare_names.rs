@@ -40,7 +40,7 @@ fn machines_are_named_for_their_newest_run_of_the_suite() {
     }
     runs.refused(&["last:one"], &["\"last\": there is no run of two sides yet"]);
     runs.refused(&[A, B, "--suite", "nosuch"], &["--suite nosuch", "neither is named here; leave it out"]);
-    runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (on-the-way"]);
+    runs.refused(&["older"], &["\"older\" is neither a run", "a machine (new, old)", "a reference (arm-wrestling"]);
     runs.refused(&["old", "new", "--baseline", A], &["not among what is compared", B, C]);
     runs.refused(&["old", "arm-wrestling", "--baseline", "arm-wrestling"], &["cannot be the base", "no samples"]);
     let mut twin = runs.run("20260501-0000-000e", &[("x", 1.0)]).on("old");
