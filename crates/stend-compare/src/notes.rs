@@ -108,7 +108,8 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     let least = stend_stats::LEAST_NUMBERS;
     let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
     let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
-    if few > 0 {
+    // Of several sessions each is a number.
+    if few > 0 && record.sessions.len() < 2 {
         notes.push(Note::FewRepeats { run: run(), scenarios: few, least });
     }
     // An instrument may well verify what the suite does not ask it to.

@@ -9,6 +9,9 @@ use crate::false_discovery::benjamini_hochberg;
 /// q below this is significant.
 pub const SIGNIFICANCE: f64 = 0.05;
 
+/// A difference of more than tenfold that would have been seen is not worth saying.
+const MOST_VISIBLE: f64 = 9.0;
+
 /// The smallest difference that matters, δ, where a suite names none: 1 %.
 pub const DEFAULT_FLOOR: f64 = 0.01;
 
@@ -92,7 +95,8 @@ pub struct CellResult {
     /// For an unresolved cell, about how many numbers of each side would decide; with too few, how many a verdict takes at least.
     /// `None` where no number can be given. An estimate: see [`Effect::needed`].
     pub needed: Option<usize>,
-    /// The smallest difference, as a share, that nine of ten such comparisons would have marked; see [`Effect::visible`].
+    /// The smallest difference, as a share, that nine of ten such comparisons would have marked; see [`Effect::visible`]. `None`
+    /// where that is more than tenfold.
     pub visible: Option<f64>,
 }
 
@@ -154,7 +158,7 @@ pub fn compare(cells: &[Cell]) -> Vec<CellResult> {
 #[must_use]
 pub fn visible_difference(cv: f64, numbers: usize, design: Design, delta: f64, cells: usize) -> Option<f64> {
     let effect = Effect::planned(cv, numbers, design).filter(|_| numbers >= LEAST_NUMBERS)?;
-    Some(effect.visible(delta, SIGNIFICANCE / cells.max(1) as f64)).filter(|visible| visible.is_finite())
+    Some(effect.visible(delta, SIGNIFICANCE / cells.max(1) as f64)).filter(|visible| *visible <= MOST_VISIBLE)
 }
 
 /// A cell before the table is known.
@@ -203,7 +207,7 @@ impl Measured {
                 (Verdict::Unresolved, _) => judged.and_then(|effect| effect.needed(cell.delta, level, MOST_NEEDED)),
                 _ => None,
             },
-            visible: judged.map(|effect| effect.visible(cell.delta, level)).filter(|visible| visible.is_finite()),
+            visible: judged.map(|effect| effect.visible(cell.delta, level)).filter(|visible| *visible <= MOST_VISIBLE),
             counted: counted.unwrap_or(Counted::Repeats),
             numbers,
             counts,

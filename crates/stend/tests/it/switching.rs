@@ -88,6 +88,35 @@ fn the_same_command_goes_on_after_a_reboot() {
     assert_eq!(fs::read_to_string(stand.path().join("measured")).unwrap(), "old\nnew\n".repeat(2));
 }
 
+/// By a reboot that fails the machine stays as it is, and only its words tell.
+#[test]
+fn a_command_that_may_not_have_switched_is_told() {
+    let stand = Stand::new();
+    let suite = suite(&stand, 1);
+    let run = ["run", &*suite, "--no-progress", "--sessions", "2", "--switch", "old=true", "--switch"];
+    let made = stand.fine(&[&run[..], &["new=no-such-reboot; sleep 0"]].concat());
+    let said = |part: &str| made.err.lines().filter(|line| line.contains(part)).count();
+    assert_eq!((said("no-such-reboot"), said("differs between old and new")), (2, 1), "{}", made.err);
+    assert_eq!(said("no solid mark"), 1, "{}", made.err);
+}
+
+#[test]
+fn a_session_on_a_machine_that_has_changed_is_told_at_once() {
+    let stand = Stand::new();
+    let suite = suite(&stand, 1);
+    let compiler = "#!/bin/sh\ncat \"${0%/*}/version\"\n";
+    crate::common::executable(&stand.path().join("cc"), compiler);
+    fs::write(stand.path().join("version"), "cc 1\n").unwrap();
+    let path = format!("{}:{}", stand.path().display(), std::env::var("PATH").unwrap());
+    let old = "old=[ ! -e seen ] || echo cc 2 >version; touch seen";
+    let run = ["run", &*suite, "--no-progress", "--sessions", "2", "--switch", old, "--switch", "new=true"];
+    let ended = stand.command(&run).env("PATH", path).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    let told: Vec<_> = said.lines().filter(|line| line.contains("not sessions of one column")).collect();
+    assert!(ended.status.success() && told.len() == 2, "{said}");
+    assert!(told[0].contains("old-2 differs from old-1") && told[0].contains("rm old-2"), "{said}");
+}
+
 #[test]
 fn a_session_that_was_not_finished_is_measured_anew() {
     let stand = Stand::new();

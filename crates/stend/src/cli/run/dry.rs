@@ -57,6 +57,9 @@ pub(super) fn sight(suite: &Suite, skipped: &[Skipped], compared: Compared) -> S
         Some(format!("{} if {vary} vary by {}", percent(share), percent(cv)))
     };
     let seen: Vec<String> = [0.01, 0.03, 0.1].into_iter().filter_map(seen).collect();
+    if sessions.is_some_and(|sessions| (sessions as usize) < LEAST_NUMBERS) {
+        return format!("{numbers} of a scenario{beside} give no solid mark: that takes {LEAST_NUMBERS}");
+    }
     if seen.is_empty() {
         return format!("{numbers} of a scenario{beside} can show no difference: a verdict takes {LEAST_NUMBERS}");
     }

@@ -5,6 +5,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use stend_compare::pool::pools;
 use stend_lab::run::Ending;
 use stend_model::run::{RunState, label_of_session};
 use stend_model::suite::{Scenario, Suite};
@@ -130,7 +131,10 @@ pub(super) fn run(
             let ending = bring_to(global, arguments, destination, state, &interrupt)
                 .and_then(|()| measure_on(global, arguments, wanted, destination, Some(&label), &interrupt, &begun));
             match (ending, begun.into_inner()) {
-                (Ok(Ending::Complete), Some(id)) => runs.push(id),
+                (Ok(Ending::Complete), Some(id)) => {
+                    runs.push(id);
+                    say_if_split(&Store::open_to_read(&directory)?, state, runs, &label)?;
+                }
                 (Err(failure), _) if !interrupt.requested() => return Err(failure.and_then(GO_ON)),
                 _ => {
                     talk!("{GO_ON}");
@@ -139,6 +143,7 @@ pub(super) fn run(
             }
         }
     }
+    say_if_alike(&Store::open_to_read(&directory)?, &arguments.switch, &runs)?;
     if !is_new {
         talk!("all sessions are there already; `{} list` shows them", output::program());
     }
@@ -148,6 +153,36 @@ pub(super) fn run(
         talk!("compare them again: {} compare {}", output::program(), names.join(" "));
     }
     Ok(exit)
+}
+
+/// Says so where the newest session of a state is not of one column with those before, because something is recorded of it that differs: at
+/// once, while it can still be measured anew.
+fn say_if_split(store: &Store, state: &State, runs: &[String], label: &str) -> Result<(), Failure> {
+    let [first, .., last] = runs else { return Ok(()) };
+    if pools(vec![store.load(first)?, store.load(last)?]).len() > 1 {
+        let (program, first) = (output::program(), label_of_session(&state.name, 1));
+        talk!(
+            "{label} differs from {first} in what is recorded of the machine, so the two are not sessions of one column: `{program} compare {first} \
+             {label}` says in what. `{program} rm {label}` and the same command again measure it anew"
+        );
+    }
+    Ok(())
+}
+
+/// Says so where both states look the same by all that is recorded: a machine that did not switch would.
+fn say_if_alike(store: &Store, states: &[State], runs: &[Vec<String>]) -> Result<(), Failure> {
+    let machine_of = |runs: &Vec<String>| runs.first().map(|id| store.run(id)).transpose();
+    let [Some(one), Some(other)] = [machine_of(&runs[0])?, machine_of(&runs[1])?] else { return Ok(()) };
+    if one.machine.hardware_id() == other.machine.hardware_id()
+        && one.machine.software_id() == other.machine.software_id()
+    {
+        talk!(
+            "nothing that is recorded of the machine differs between {} and {}: if something should, its command did not bring it there",
+            states[0].name,
+            states[1].name
+        );
+    }
+    Ok(())
 }
 
 const GO_ON: &str = "the same command goes on with the next session";
@@ -191,10 +226,15 @@ fn bring_to(
         let is_waited_for = lost.is_some_and(|since| since.elapsed() < WAY_BACK);
         match on::host(global, destination, &arguments.building) {
             Ok(host) => match watched(&*host, "", command(), LONGEST_SWITCH, &mut |_| {}) {
-                Ok(Some(Output { exit: Some(0), .. })) => return Ok(()),
+                // What ends well may still have gone wrong: of `reboot; sleep 600` only the status of the sleep is left.
+                Ok(Some(Output { exit: Some(0), stderr, .. })) => {
+                    if let Some(said) = last_line(&stderr) {
+                        talk!("--switch {}: its command said: {said}", state.name);
+                    }
+                    return Ok(());
+                }
                 Ok(Some(Output { exit: Some(status), stderr, .. })) => {
-                    let said = String::from_utf8_lossy(&stderr);
-                    let said = said.lines().next_back().map(|line| format!(": {line}")).unwrap_or_default();
+                    let said = last_line(&stderr).map(|line| format!(": {line}")).unwrap_or_default();
                     return Err(failed(&format!("its command exited with status {status}{said}")));
                 }
                 Ok(Some(_)) if destination.is_here() => return Err(failed(&"its command was killed by a signal")),
@@ -226,4 +266,9 @@ fn bring_to(
         lost.get_or_insert_with(Instant::now);
         std::thread::sleep(BETWEEN_TRIES);
     }
+}
+
+/// The last line that a command wrote.
+fn last_line(bytes: &[u8]) -> Option<String> {
+    String::from_utf8_lossy(bytes).lines().rfind(|line| !line.trim().is_empty()).map(str::to_owned)
 }
