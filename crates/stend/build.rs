@@ -1,4 +1,4 @@
-//! Makes the suites and references a part of the program: each TOML file of the two folders, without a list of them anywhere else.
+//! Makes the suites, servers and references a part of the program: each TOML file of these folders, without a list of them anywhere else.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut code = String::new();
-    for (list, folder) in [("SUITES", "suites"), ("REFERENCES", "references")] {
+    for (list, folder) in [("SUITES", "suites"), ("SERVERS", "servers"), ("REFERENCES", "references")] {
         let folder = root.join(folder);
         println!("cargo::rerun-if-changed={}", folder.display());
         let mut files: Vec<_> =

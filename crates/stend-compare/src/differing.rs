@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::machine::{Difference, differences_of};
+use stend_model::server::{Server, plain_name};
 use stend_model::target::TargetOfRun;
 
 use stend_model::record::Record;
@@ -19,6 +20,17 @@ pub fn differences(before: &Record, after: &Record) -> Vec<Difference> {
             vec![Difference { what: "target".into(), before, after }]
         }
     });
+    let servers = |record: &Record| -> BTreeMap<String, String> {
+        let of = |(name, server): (&String, &Server)| {
+            let settings = server
+                .settings
+                .iter()
+                .map(|(setting, value)| (format!("{}.{setting}", plain_name(name)), value.clone()));
+            settings.collect::<Vec<_>>()
+        };
+        record.run.suite.servers.iter().flat_map(of).collect()
+    };
+    differences_of("server", &servers(before), &servers(after), &mut differences);
     differences
 }
 

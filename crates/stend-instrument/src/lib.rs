@@ -12,6 +12,7 @@ mod gzip;
 mod openssl;
 mod parameters;
 mod time;
+mod wrk;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -308,7 +309,7 @@ pub struct Finished {
 }
 
 /// Every adapter.
-pub const ADAPTERS: [&dyn Adapter; 4] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip, &time::Time];
+pub const ADAPTERS: [&dyn Adapter; 5] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip, &time::Time, &wrk::Wrk];
 
 /// The adapter of this name.
 pub fn adapter(name: &str) -> Option<&'static dyn Adapter> {

@@ -35,6 +35,10 @@ pub enum Cause {
     /// The other repeat of the pair does not count.
     PartnerMissing,
 
+    // Servers.
+    /// The server that was loaded ended meanwhile.
+    ServerEnded { server: String, said: String },
+
     // Faults.
     /// The load ended before a fault was due.
     FaultTooLate { fault: Deed, at: Span },
@@ -201,6 +205,8 @@ pub enum Cause {
     NotOnTarget,
     /// Without a lab nobody makes faults.
     FaultsNeedLab,
+    /// It loads a server, which a lab starts and stops.
+    ServerNeedsLab,
     /// Without a lab nobody reads what a real tool prints.
     ToolsNeedLab,
 

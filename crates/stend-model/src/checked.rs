@@ -150,6 +150,17 @@ pub enum Checked {
         pages_bytes: u32,
     },
 
+    // Servers.
+    /// All responses, of which one had this status and body; `errors` are connections that failed, and other statuses than 2xx and 3xx.
+    HttpResponses {
+        responses: u64,
+        status: u64,
+        body: u64,
+        bytes: u64,
+        errors: u64,
+        sha256: String,
+    },
+
     // fio.
     /// What one direction did. `block`: how large each operation was.
     FioCounts {

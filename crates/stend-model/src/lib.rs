@@ -51,6 +51,7 @@ pub mod quantity;
 pub mod record;
 pub mod reference;
 pub mod run;
+pub mod server;
 pub mod side;
 pub mod steady;
 pub mod suite;

@@ -15,6 +15,7 @@ use crate::cause::Cause;
 use crate::identity::short;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
+use crate::server::Server;
 use crate::side::{Found, Side};
 use crate::suite::{Instrument, Scenario, Suite};
 use crate::target::{Disks, Storage, Target, TargetOfRun, Where};
@@ -186,8 +187,21 @@ impl Publisher {
     }
 
     fn suite(&mut self, suite: &Suite) -> Suite {
-        let Suite { name, title, titles, source, order, seed, sample_hertz, time_budget, scale, set, table, scenarios } =
-            suite;
+        let Suite {
+            name,
+            title,
+            titles,
+            source,
+            order,
+            seed,
+            sample_hertz,
+            time_budget,
+            scale,
+            set,
+            table,
+            servers,
+            scenarios,
+        } = suite;
         Suite {
             name: name.clone(),
             title: title.clone(),
@@ -200,7 +214,19 @@ impl Publisher {
             scale: *scale,
             set: self.map(set),
             table: table.clone(),
+            servers: servers.iter().map(|(name, server)| (name.clone(), self.server(server))).collect(),
             scenarios: scenarios.iter().map(|scenario| self.scenario(scenario)).collect(),
+        }
+    }
+
+    fn server(&mut self, server: &Server) -> Server {
+        Server {
+            settings: self.map(&server.settings),
+            files: self.map(&server.files),
+            prepare: server.prepare.iter().map(|words| self.words(words)).collect(),
+            start: self.words(&server.start),
+            ready: self.words(&server.ready),
+            ..server.clone()
         }
     }
 
@@ -212,6 +238,7 @@ impl Publisher {
             measures,
             instrument,
             parameters,
+            server,
             metrics,
             repeats,
             warmup,
@@ -244,6 +271,7 @@ impl Publisher {
             measures: measures.clone(),
             instrument,
             parameters: self.map(&parameters),
+            server: server.clone(),
             metrics: metrics.clone(),
             repeats: *repeats,
             warmup: *warmup,
@@ -335,6 +363,7 @@ impl Publisher {
             governor,
             parameters,
             target,
+            servers,
             tools,
             compiler,
             compiler_flags,
@@ -357,6 +386,7 @@ impl Publisher {
             governor: governor.clone(),
             parameters: self.map(parameters),
             target: self.map(target),
+            servers: self.map(servers),
             tools: self.map(tools),
             compiler: self.maybe(compiler.as_ref()),
             compiler_flags: self.maybe(compiler_flags.as_ref()),

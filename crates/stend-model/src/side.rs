@@ -12,6 +12,7 @@ use crate::cause::Cause;
 use crate::machine::Tool;
 use crate::plan::Phase;
 use crate::run::{Build, Outcome, Repeat, Run};
+use crate::server::{Server, plain_name};
 use crate::suite::Scenario;
 use crate::target::{TargetError, TargetOfRun, TargetText};
 
@@ -22,7 +23,7 @@ pub const AS_IT_IS: &str = "as it is";
 const LONGEST_LABEL: usize = 60;
 
 /// The settings that there are, for messages.
-const KEYS: &str = "name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, tool.NAME=, cc=, cflags=";
+const KEYS: &str = "name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=, target.KEY=, rig.SETTING=, tool.NAME=, cc=, cflags=";
 
 /// One configuration: how it differs from the machine as it is, and from the suite as it stands.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +48,9 @@ pub struct Side {
     /// Keys of the target's description.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub target: BTreeMap<String, String>,
+    /// Settings of the suite's servers, by their names; `SERVER.SETTING` where several servers have one of the same name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, String>,
     /// Programs by the name that they are called by, each with the path of the one that is meant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
@@ -170,7 +174,8 @@ impl Side {
             None => Ok(()),
             Some(_) => Err(twice()),
         };
-        let may_be_empty = ["env.", "set.", "target."].iter().any(|kind| key.starts_with(kind)) || key == "cflags";
+        let may_be_empty =
+            ["env.", "set.", "target.", "rig."].iter().any(|kind| key.starts_with(kind)) || key == "cflags";
         if value.is_empty() && !may_be_empty {
             return Err(SideError::NoValue(setting.into()));
         }
@@ -183,6 +188,7 @@ impl Side {
                 add(&mut self.target, name)?;
                 Ok(TargetText::of_settings(&self.target).map(drop)?)
             }
+            Some(("rig", name)) => add(&mut self.servers, name),
             Some(("sysctl", name)) if !is_sysctl(name) => Err(SideError::NoSysctl(name.into())),
             Some(("sysctl", name)) => add(&mut self.sysctls, name),
             None if key == "name" && !self.label.is_empty() => Err(twice()),
@@ -216,6 +222,7 @@ impl Side {
             named("env", &self.environment),
             one("governor", &self.governor),
             one("prefix", &Some(self.prefix.join(" ")).filter(|words| !words.is_empty())),
+            named("rig", &self.servers),
             named("set", &self.parameters),
             named("sysctl", &self.sysctls),
             named("target", &self.target),
@@ -322,6 +329,7 @@ impl Run {
         if own.found.target.is_some() {
             run.target.clone_from(&own.found.target);
         }
+        run.suite.servers = self.servers_of(Some(side));
         let software = &mut run.machine.software;
         software.settings.extend(own.found.settings.clone());
         software.tools.extend(own.found.tools.clone());
@@ -341,6 +349,18 @@ impl Run {
         of_side.or(self.target.as_ref())
     }
 
+    /// The servers as one of the sides has them.
+    pub fn servers_of(&self, side: Option<usize>) -> BTreeMap<String, Server> {
+        let mut servers = self.suite.servers.clone();
+        let settings = side.and_then(|side| self.sides.get(side)).map(|side| &side.servers);
+        for (key, value) in settings.into_iter().flatten() {
+            for (_, setting) in settings_named(&mut servers, key) {
+                setting.clone_from(value);
+            }
+        }
+        servers
+    }
+
     /// Whether both are sides of one run.
     pub fn is_other_side_of(&self, other: &Self) -> bool {
         self.id != other.id && self.stored_id() == other.stored_id() && !self.sides.is_empty()
@@ -350,6 +370,18 @@ impl Run {
     pub fn stored_id(&self) -> &str {
         self.id.split_once(':').map_or(&self.id, |(id, _)| id)
     }
+}
+
+/// The settings of servers that a side means by `SETTING` or `SERVER.SETTING`, each with its server's name. One, where the side can be used.
+pub fn settings_named<'s>(servers: &'s mut BTreeMap<String, Server>, key: &str) -> Vec<(&'s str, &'s mut String)> {
+    let means = |server: &str, setting: &str| {
+        key == setting || key.split_once('.').is_some_and(|named| named == (plain_name(server), setting))
+    };
+    let of = |(server, all): (&'s String, &'s mut Server)| {
+        all.settings.iter_mut().map(move |(setting, value)| (server.as_str(), setting, value))
+    };
+    let all = servers.iter_mut().flat_map(of);
+    all.filter(|(server, setting, _)| means(server, setting)).map(|(server, _, value)| (server, value)).collect()
 }
 
 /// The repeats of one side. Of those measured only the ones in whole pairs count.

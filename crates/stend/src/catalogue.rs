@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
+use stend_model::server::{Server, ServerError, UnknownPlace};
 use stend_model::suite::{Changes, Mistake, Suite, SuiteError};
 use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
@@ -22,7 +23,7 @@ use stend_model::nearest;
 use stend_report::words::language::Language;
 use stend_stand::host::{Command, Host, HostError};
 
-// Name and text of each file in `suites/` and `references/`, in the order of their names.
+// Name and text of each file in `suites/`, `servers/` and `references/`, in the order of their names.
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
 /// A suite, or a file of machines, that cannot be used. The message is one line and says where.
@@ -45,6 +46,31 @@ pub(crate) enum CatalogueError {
     /// A suite cannot be used.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// A scenario names a server that there is not.
+    #[error(
+        "{file}: there is no server \"{server}\"{hint}; there are {names}, or give a TOML file beside the suite",
+        hint = nearest::hint(.server, SERVERS.iter().map(|(name, _)| *name)),
+        names = SERVERS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    )]
+    NoServer {
+        /// The suite's file as the user knows it.
+        file: String,
+        /// What stands there for a server.
+        server: String,
+    },
+    /// A scenario names something that its server has not.
+    #[error("{file}: scenario \"{scenario}\": {source}")]
+    ServerName {
+        /// The suite's file as the user knows it.
+        file: String,
+        /// The scenario.
+        scenario: String,
+        /// What it names.
+        source: UnknownPlace,
+    },
+    /// A server cannot be used.
+    #[error(transparent)]
+    Server(#[from] ServerError),
     /// A suite has a title in a language that the report has not.
     #[error(
         "{file}: titles: \"{code}\" is no language of the report; there are {known}",
@@ -132,7 +158,10 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
         Suite::parse_checked(text, file, directory, changes, &check_parameters)
     };
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
-        return Ok(parse(text, &format!("suites/{name}.toml"), Path::new("."))?);
+        let file = format!("suites/{name}.toml");
+        let mut suite = parse(text, &file, Path::new("."))?;
+        with_servers(&mut suite, Path::new("."), &file)?;
+        return Ok(suite);
     }
     let path = PathBuf::from(wanted);
     if path.extension().is_none() && !path.exists() {
@@ -146,7 +175,34 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
         return Err(CatalogueError::Title { file: wanted.to_owned(), code: code.clone() });
     }
     note_files(&mut suite);
+    with_servers(&mut suite, &directory, wanted)?;
     Ok(suite)
+}
+
+/// Reads the servers that scenarios name: of the program, or beside the suite.
+fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), CatalogueError> {
+    for scenario in &suite.scenarios {
+        let Some(name) = &scenario.server else { continue };
+        if !suite.servers.contains_key(name) {
+            let server = match SERVERS.iter().find(|(own, _)| own == name) {
+                Some((own, text)) => Server::parse(text, &format!("servers/{own}.toml"))?,
+                None if name.ends_with(".toml") => {
+                    let path = directory.join(name);
+                    let shown = path.display().to_string();
+                    Server::parse(&read(&path, &shown)?, &shown)?
+                }
+                None => return Err(CatalogueError::NoServer { file: file.to_owned(), server: name.clone() }),
+            };
+            suite.servers.insert(name.clone(), server);
+        }
+        let values = suite.servers[name].names().into_iter().map(|name| (name.to_owned(), String::new())).collect();
+        scenario.at_server(&values).map_err(|source| CatalogueError::ServerName {
+            file: file.to_owned(),
+            scenario: scenario.name.clone(),
+            source,
+        })?;
+    }
+    Ok(())
 }
 
 /// A suite of the scenarios that are in fio's job files.

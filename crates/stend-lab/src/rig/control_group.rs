@@ -169,6 +169,15 @@ impl Hierarchies {
 }
 
 impl Counters {
+    /// The directories of the groups.
+    pub(super) fn groups(&self) -> Vec<String> {
+        let files = [&self.cpu, &self.memory];
+        let mut directories: Vec<_> =
+            files.into_iter().flatten().filter_map(|file| Some(file.rsplit_once('/')?.0.to_owned())).collect();
+        directories.dedup();
+        directories
+    }
+
     /// The CPU time in nanoseconds that has been used so far.
     pub(super) fn cpu_ns(&self, host: &dyn Host) -> Option<u64> {
         let path = self.cpu.as_ref()?;

@@ -24,8 +24,12 @@ pub(super) fn taken_down(base: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub(super) enum Entry {
-    /// The target's description, and the boot in which it was begun.
-    Begin { target: TargetOfRun, boot_id: String },
+    /// The target's description, if it is a target, and the boot in which it was begun.
+    Begin {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<TargetOfRun>,
+        boot_id: String,
+    },
     /// A thing is about to be made.
     Make(Thing),
     /// All is made.
@@ -64,7 +68,7 @@ pub(super) fn read(host: &dyn Host, base: &str) -> Result<Option<Ledger>, HostEr
             return Err(HostError::File { path, error: std::io::Error::other(why) });
         }
         match entry {
-            Entry::Begin { target, boot_id } => (ledger.target, ledger.boot_id) = (Some(target), boot_id),
+            Entry::Begin { target, boot_id } => (ledger.target, ledger.boot_id) = (target, boot_id),
             Entry::Make(thing) => ledger.things.push(thing),
             Entry::Up(up) => ledger.up = Some(up).filter(|_| !goes),
         }

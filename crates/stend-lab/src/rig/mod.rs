@@ -17,6 +17,7 @@ mod plan;
 mod refusal;
 mod scheduler;
 mod served;
+pub mod servers;
 mod shell;
 mod thing;
 mod transport;
@@ -224,7 +225,7 @@ pub fn raise(
     let ground =
         Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
     let plan = plan::plan(&wanted.target, &ground);
-    let begin = Entry::Begin { target: wanted.clone(), boot_id: boot_id(host) };
+    let begin = Entry::Begin { target: Some(wanted.clone()), boot_id: boot_id(host) };
     let made = stend_stand::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
@@ -298,7 +299,12 @@ fn under_guard(
 /// # Errors
 /// Something cannot be taken away, for example because somebody uses it. What lies below it then stays too, and the ledger with it.
 pub fn take_down(host: &dyn Host, work: &str, name: &str) -> Result<bool, Refusal> {
-    let Some(base) = directory_of(host, work, name)? else { return Ok(false) };
+    take_down_at(host, &base(work, name))
+}
+
+/// The same of whatever has a ledger in this directory.
+fn take_down_at(host: &dyn Host, base: &str) -> Result<bool, Refusal> {
+    let Some(base) = real_directory(host, base)? else { return Ok(false) };
     while let Some(ledger) = ledger::read(host, &base)? {
         let path = ledger::taken_down(&base);
         if !ledger.goes {
@@ -401,8 +407,11 @@ fn base(work: &str, name: &str) -> String {
 
 /// The directory of a target, without links in its path; none where there is none.
 fn directory_of(host: &dyn Host, work: &str, name: &str) -> Result<Option<String>, Refusal> {
-    let base = base(work, name);
-    Ok(if listed(host, &base)?.is_some() { Some(real_path(host, &base)?) } else { None })
+    real_directory(host, &base(work, name))
+}
+
+fn real_directory(host: &dyn Host, directory: &str) -> Result<Option<String>, Refusal> {
+    Ok(if listed(host, directory)?.is_some() { Some(real_path(host, directory)?) } else { None })
 }
 
 /// What is in a directory; nothing where there is none, or something else.
@@ -494,7 +503,7 @@ mod tests {
         Local.make_directory(&files).unwrap();
         Local.write(&file, b"contents").unwrap();
         let entries = [
-            Entry::Begin { target: wanted(&TargetText::default(), Medium::Memory), boot_id: "another".into() },
+            Entry::Begin { target: Some(wanted(&TargetText::default(), Medium::Memory)), boot_id: "another".into() },
             Entry::Make(Thing::Basic(Basic::Directory { path: files.clone() })),
             Entry::Make(Thing::Basic(Basic::LunFile { path: file.clone(), bytes: 8, in_btrfs: false })),
             // This one was never made.

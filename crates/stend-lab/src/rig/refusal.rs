@@ -4,6 +4,7 @@ use std::fmt;
 
 use stend_instrument::FioError;
 use stend_model::quantity::{Size, format_size};
+use stend_model::server::UnknownPlace;
 use stend_model::suite::Fault;
 use stend_model::target::{Layout, Manager, Mistake, Transport};
 use stend_stand::host::{HostError, Output};
@@ -264,6 +265,9 @@ pub enum BadFault {
 /// What this machine cannot do, and what would help.
 #[derive(Debug, Error)]
 pub enum Obstacle {
+    /// A server's texts name what there is not; they were checked before.
+    #[error(transparent)]
+    Server(#[from] UnknownPlace),
     /// It could not be asked or told.
     #[error(transparent)]
     Host(#[from] HostError),

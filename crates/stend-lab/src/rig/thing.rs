@@ -11,6 +11,7 @@ use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
 use super::scheduler::Scheduler;
 use super::served::Served;
+use super::servers::OfServer;
 use super::shell::Disk;
 use super::transport::Carrier;
 use stend_stand::host::Command;
@@ -84,6 +85,7 @@ things! {
     others {
         Basic(Basic),
         Transport(Carrier),
+        Server(OfServer),
     }
 }
 

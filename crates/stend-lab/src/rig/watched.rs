@@ -23,11 +23,7 @@ pub fn controller(number: usize) -> String {
 pub fn watched(host: &dyn Host, work: &str, name: &str, up: &Up) -> Watched {
     let mut watched = Watched::default();
     for (number, one) in up.controllers.iter().enumerate() {
-        let files = [&one.counters.cpu, &one.counters.memory];
-        let mut directories: Vec<_> =
-            files.into_iter().flatten().filter_map(|file| Some(file.rsplit_once('/')?.0)).collect();
-        directories.dedup();
-        watched.groups.extend(directories.into_iter().map(|path| (controller(number), path.to_owned())));
+        watched.groups.extend(one.counters.groups().into_iter().map(|path| (controller(number), path)));
     }
     let things = read(host, work, name).ok().flatten().unwrap_or_default().things;
     let loops = loops(host);

@@ -18,6 +18,7 @@ use stend_stats::SplitMix64;
 use super::carried::probe_words;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
+use crate::rig::servers::Standing;
 use crate::rig::{self, Injector};
 use crate::side::Setting;
 use stend_instrument::{Adapter, Finished, Invocation, LunAddress, Place, adapter, how_it_ended, last_words, mark_of};
@@ -192,6 +193,8 @@ pub(super) struct Attempts<'a> {
     setting: Setting,
     /// What breaks and mends the run's target, where scenarios have faults.
     injector: Option<Injector<'a>>,
+    /// The servers that stand.
+    servers: BTreeMap<String, Standing>,
 }
 
 impl<'a> Attempts<'a> {
@@ -205,7 +208,20 @@ impl<'a> Attempts<'a> {
         let (versions, written) = (HashMap::new(), HashSet::new());
         let (under, setting) = (Vec::new(), Setting::default());
         let random = SplitMix64::new(fresh_seed());
-        Self { random, host, probe, place, interrupt, versions, written, work_is_gone: false, under, setting, injector }
+        Self {
+            random,
+            host,
+            probe,
+            place,
+            interrupt,
+            versions,
+            written,
+            work_is_gone: false,
+            under,
+            setting,
+            injector,
+            servers: BTreeMap::new(),
+        }
     }
 
     /// From now on attempts are of this side.
@@ -213,15 +229,30 @@ impl<'a> Attempts<'a> {
         self.setting = setting.clone();
     }
 
-    /// From now on attempts load these LUNs.
-    pub(super) fn load(&mut self, luns: Vec<LunAddress>, injector: Option<Injector<'a>>) {
-        (self.place.luns, self.injector) = (luns, injector);
+    /// From now on attempts load these LUNs and servers.
+    pub(super) fn load(
+        &mut self,
+        luns: Vec<LunAddress>,
+        servers: BTreeMap<String, Standing>,
+        injector: Option<Injector<'a>>,
+    ) {
+        (self.place.luns, self.servers, self.injector) = (luns, servers, injector);
     }
 
     /// One attempt at the repeat of this number; `None` if the user interrupted it.
     pub(super) fn make(&mut self, scenario: &Scenario, number: usize) -> anyhow::Result<Option<Attempt>> {
         self.place.mark = mark_of(&self.place.run, number, self.random.next_u64());
-        let mut made = self.make_as_it_is(scenario)?;
+        let server = scenario.server.as_ref().and_then(|name| self.servers.get_key_value(name));
+        let server = server.map(|(name, standing)| (name.clone(), standing.clone()));
+        let placed = server.as_ref().map(|(_, standing)| scenario.at_server(&standing.values)).transpose()?;
+        let mut made = self.make_as_it_is(placed.as_ref().unwrap_or(scenario))?;
+        // Without its server the load fails in whatever way, or measures errors.
+        if let (Some((name, standing)), Some(attempt)) = (&server, &mut made)
+            && !attempt.lost
+            && let Some(cause) = standing.ended(self.host, name)
+        {
+            attempt.failure = Some(cause);
+        }
         if let Some(Attempt { report: Some(report), observed, .. }) = &mut made {
             report.observed.append(observed);
         }

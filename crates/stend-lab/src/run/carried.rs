@@ -77,6 +77,9 @@ fn load(scenario: &Scenario) -> Result<Load, Cause> {
     if !scenario.faults.is_empty() {
         return Err(Cause::FaultsNeedLab);
     }
+    if scenario.server.is_some() {
+        return Err(Cause::ServerNeedsLab);
+    }
     let (by_probe, words) = match &scenario.instrument {
         Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
         Instrument::Command(words) => (false, words.clone()),

@@ -1,4 +1,4 @@
-//! What a target's controllers used in exactly the stretch that was measured.
+//! What a target's controllers, or a server, used in exactly the stretch that was measured.
 //!
 //! Their control groups are read by the sampler; run-up and layout are left out ([`super::counters`]).
 
@@ -8,6 +8,7 @@ use stend_model::wire::Report;
 
 use super::attempt::Attempt;
 use super::counters::growth;
+use super::targets::server_group;
 use crate::rig::watched::controller;
 
 /// Adds to what was observed: `controllers_cpu_ns`, `controller0_cpu_ns`, …, and `controllers_memory_bytes`, which is the most that they
@@ -23,11 +24,40 @@ pub(super) fn count(attempt: &mut Attempt, controllers: usize, series: &[Series]
     }
 }
 
+/// Adds what the server used that the scenario loads: `server_cpu_ns`, and `server_memory_bytes`, which is the most that it had.
+pub(super) fn count_server(attempt: &mut Attempt, server: Option<&str>, series: &[Series]) {
+    let (Some(server), Attempt { report: Some(report), begin, .. }) = (server, attempt) else { return };
+    let group = server_group(server);
+    let of = |metric: &str| series.iter().find(|series| series.metric == format!("{group}.{metric}"));
+    let used = match (report.t_ns, of("cpu_ns_total")) {
+        (None, _) => Err(Cause::BeginUnknown),
+        (_, None) => Err(Cause::CpuTimeUnread { of: group.clone() }),
+        (Some(began), Some(series)) => {
+            let used = growth(series, began, end_of(report, began)).map(f64::round);
+            used.ok_or_else(|| Cause::NotReadAround { metric: group.clone() })
+        }
+    };
+    match (used, begin) {
+        (Ok(used), _) => drop(report.observed.insert("server_cpu_ns".into(), used)),
+        (Err(why), Some(begin)) => drop(begin.missing.insert("server_cpu_ns".into(), why.into())),
+        (Err(_), None) => {}
+    }
+    if let (Some(began), Some(memory)) = (report.t_ns, of("memory_bytes"))
+        && let Some(most) = most_together(&[memory], began, end_of(report, began))
+    {
+        report.observed.insert("server_memory_bytes".into(), most);
+    }
+}
+
+/// When the measured stretch ended. Many jobs together may take longer than any of them.
+fn end_of(report: &Report, began: i64) -> i64 {
+    let span = report.observed.get("span_ns").map_or(report.wall_ns, |span| (*span as u64).max(report.wall_ns));
+    began.saturating_add_unsigned(span)
+}
+
 /// Why there is no sum of processor time, if there is none.
 fn count_from(report: &mut Report, began: i64, controllers: usize, series: &[Series]) -> Option<Cause> {
-    // Many jobs together may take longer than any of them.
-    let span = report.observed.get("span_ns").map_or(report.wall_ns, |span| (*span as u64).max(report.wall_ns));
-    let ended = began.saturating_add_unsigned(span);
+    let ended = end_of(report, began);
     let of = |number: usize, metric: &str| {
         let name = format!("{}.{metric}", controller(number));
         series.iter().find(|series| series.metric == name)

@@ -24,7 +24,7 @@ pub fn causes(scenario: &Scenario, report: &Report, usage: Option<&Usage>, machi
     }
     causes.extend(calibration(scenario, report));
     if let Some(usage) = usage {
-        causes.extend(interference(scenario, usage));
+        causes.extend(interference(scenario, usage, servers_share(scenario, report)));
     }
     causes.extend(frequency(scenario, machine));
     causes
@@ -62,7 +62,15 @@ fn fall(gate: Option<Gate>, before_hz: f64, after_hz: f64) -> Option<Cause> {
     gate?.closed_by(share).map(|limit| Cause::ClockFell { share, limit, before_hz, after_hz })
 }
 
-fn interference(scenario: &Scenario, usage: &Usage) -> Vec<Cause> {
+/// The CPU time of the scenario's server, which is not the instrument's and not foreign; nothing where that is not counted.
+fn servers_share(scenario: &Scenario, report: &Report) -> Option<f64> {
+    match scenario.server {
+        Some(_) => report.observed.get("server_cpu_ns").copied(),
+        None => Some(0.0),
+    }
+}
+
+fn interference(scenario: &Scenario, usage: &Usage, of_server: Option<f64>) -> Vec<Cause> {
     let gates = &scenario.gates;
     let mut causes = Vec::new();
     if let Some(cpu) = usage.machine_cpu() {
@@ -73,8 +81,8 @@ fn interference(scenario: &Scenario, usage: &Usage) -> Vec<Cause> {
             Some((share, gate.filter(|_| is_sure)?.closed_by(share)?))
         };
         causes.extend(taken(gates.steal, cpu.steal_ns).map(|(share, limit)| Cause::Steal { share, limit }));
-        causes
-            .extend(taken(gates.foreign_cpu, cpu.foreign_ns).map(|(share, limit)| Cause::ForeignCpu { share, limit }));
+        let foreign = of_server.and_then(|of_server| taken(gates.foreign_cpu, cpu.foreign_ns - of_server));
+        causes.extend(foreign.map(|(share, limit)| Cause::ForeignCpu { share, limit }));
     }
     let counted = |gate: Option<Gate>, name: &str| {
         let value = *usage.machine.get(name)?;
@@ -164,8 +172,27 @@ mod tests {
         let doubt = TICKS_OF_DOUBT * TICK_NS * 2.0;
         for (steal, closed) in [(doubt, 0), (doubt + 1.0, 1)] {
             let usage = usage(&[("steal_ns", steal), ("idle_ns", 10e9 - steal)]);
-            assert_eq!(interference(&scenario, &usage).len(), closed, "{steal} ns");
+            assert_eq!(interference(&scenario, &usage, Some(0.0)).len(), closed, "{steal} ns");
         }
+    }
+
+    /// The command used half of two CPUs, its server a quarter: what is foreign is the rest.
+    #[test]
+    fn what_the_scenarios_server_used_is_not_foreign() {
+        let mut scenario = stend_testing::suite().scenarios[0].clone();
+        let usage = usage(&[("busy_ns", 16e9), ("idle_ns", 4e9)]);
+        let mut report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let foreign = |scenario: &Scenario, report: &Report| {
+            let causes = causes(scenario, report, Some(&usage), &[]);
+            causes.into_iter().filter(|cause| matches!(cause, Cause::ForeignCpu { .. })).count()
+        };
+        assert_eq!(foreign(&scenario, &report), 1);
+        scenario.server = Some("nginx".into());
+        assert_eq!(foreign(&scenario, &report), 0, "without a control group that cannot be told");
+        report.observed.insert("server_cpu_ns".into(), 5.5e9);
+        assert_eq!(foreign(&scenario, &report), 0);
+        report.observed.insert("server_cpu_ns".into(), 4e9);
+        assert_eq!(foreign(&scenario, &report), 1);
     }
 
     #[test]

@@ -213,12 +213,11 @@ pub fn make(
     let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt);
     let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
     let first = plan.next(&progress(run, &making.repeats, making.session), false).and_then(|step| step.side);
-    match rig.turn_to(first, observer) {
-        Ok(_) => {}
-        Err(rig::Refusal::Interrupted) => return Ok((Ending::Interrupted, making.repeats)),
-        Err(refusal) => return Err(refusal.into()),
-    }
-    let made = make_repeats(making, rig, &plan, journal, observer);
+    let made = match rig.turn_to(first, observer) {
+        Ok(_) => make_repeats(making, rig, &plan, journal, observer),
+        Err(rig::Refusal::Interrupted) => Ok((Ending::Interrupted, making.repeats)),
+        Err(refusal) => Err(refusal.into()),
+    };
     // Over a link that has gone nothing can be put in order, and to say so of each thing would hide why.
     let is_cut_off = made.as_ref().is_err_and(|error| lost_link(error).is_some());
     let mut warn = |message: &str| {
@@ -235,6 +234,11 @@ pub fn make(
         && let Err(error) = rig::take_down(host, all_work, &run.id)
     {
         warn(&format!("the target cannot be taken down: {error}"));
+    }
+    if !run.suite.servers.is_empty()
+        && let Err(error) = rig::servers::take_down(host, all_work, &run.id)
+    {
+        warn(&format!("the servers cannot be stopped: {error}"));
     }
     if let Err(error) = leaves::remove(host, work) {
         warn(&format!("the run's files cannot be removed ({error}); `stend clean{on}` tries again"));
@@ -279,6 +283,7 @@ fn make_repeats<'a>(
     };
     journal.session(&of_session)?;
     let mut attempts = Attempts::new(host, probe, place, rig.injector()?, interrupt);
+    attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
     let mut tuning = Tuning::new(host, rig.all_work, &run.sides).map_err(anyhow::Error::msg)?;
     let mut pace = Pace::default();
 
@@ -298,7 +303,7 @@ fn make_repeats<'a>(
         match rig.turn_to(step.side, observer) {
             Ok(false) => {}
             Ok(true) => {
-                attempts.load(rig.addresses(), rig.injector()?);
+                attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
                 sampler = start_sampler(&rig)?;
             }
             Err(rig::Refusal::Interrupted) => break Ending::Interrupted,
@@ -328,6 +333,10 @@ fn make_repeats<'a>(
             sampler = start_sampler(&rig)?;
         }
         controllers::count(&mut attempt, rig.controllers(), &series);
+        controllers::count_server(&mut attempt, scenario.server.as_deref(), &series);
+        if matches!(attempt.failure, Some(Cause::ServerEnded { .. })) {
+            rig.servers_have_ended();
+        }
         let broken = attempt.broken.clone();
         let own_report = attempt.own_report.take();
         let sequence = u32::try_from(repeats.len()).context("too many repeats")?;

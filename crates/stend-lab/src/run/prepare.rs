@@ -236,6 +236,14 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
                 continue;
             }
         }
+        if let Some(server) = scenario.server.as_ref().and_then(|name| suite.servers.get(name)) {
+            let programs = [&server.program].into_iter().chain(&server.needs);
+            if let Some(missing) = programs.into_iter().find(|program| host.find_program(program).is_none()) {
+                let package = server.package.as_deref().filter(|_| *missing == server.program);
+                skip(Cause::ToolMissing { tool: missing.clone() }, package.map(install_command));
+                continue;
+            }
+        }
         if let Some(missing) = scenario.needs.iter().find(|program| host.find_program(program).is_none()) {
             skip(Cause::ToolMissing { tool: missing.clone() }, None);
         }

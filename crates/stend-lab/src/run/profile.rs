@@ -70,7 +70,7 @@ impl Profiling<'_, '_> {
             match self.rig.turn_to(None, observer) {
                 Ok(false) => {}
                 Ok(true) => {
-                    self.attempts.load(self.rig.addresses(), None);
+                    self.attempts.load(self.rig.addresses(), self.rig.servers(), None);
                     prepared.clear();
                 }
                 Err(Refusal::Interrupted) => return Ok(Ending::Interrupted),

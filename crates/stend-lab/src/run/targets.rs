@@ -1,20 +1,22 @@
-//! The target of a run while it is loaded: made before the first repeat, and anew where the next repeat's side has another one.
+//! What a run loads, its target and its servers, while it is loaded: made before the first repeat, and anew where the next repeat's side has another one.
 //!
 //! Which one stands is nobody's state: a session begins without any, and a repeat keeps what was found of the one that it loaded.
 
 use std::collections::BTreeMap;
 
 use stend_model::run::Run;
+use stend_model::server::{Server, plain_name};
 use stend_model::target::TargetOfRun;
 
 use super::Observer;
+use crate::rig::servers::{self, Standing};
 use crate::rig::watched::{Watched, watched};
 use crate::rig::{self, Injector, Needs, Refusal, Up};
 use stend_instrument::LunAddress;
 use stend_stand::host::Host;
 use stend_stand::interrupt::Interrupt;
 
-/// What makes the run's target.
+/// What makes the run's target and servers.
 pub(super) struct Rig<'a> {
     pub(super) host: &'a dyn Host,
     pub(super) probe: &'a str,
@@ -23,6 +25,8 @@ pub(super) struct Rig<'a> {
     pub(super) run: &'a Run,
     pub(super) interrupt: &'a Interrupt,
     stands: Option<Stands<'a>>,
+    /// The servers that were asked for, and where they are.
+    servers: Option<(BTreeMap<String, Server>, BTreeMap<String, Standing>)>,
 }
 
 /// A target that stands.
@@ -41,14 +45,49 @@ impl<'a> Rig<'a> {
         run: &'a Run,
         interrupt: &'a Interrupt,
     ) -> Self {
-        Self { host, probe, all_work, run, interrupt, stands: None }
+        Self { host, probe, all_work, run, interrupt, stands: None, servers: None }
     }
 
-    /// Sees to it that the target of a side stands, if the run has any. Whether it was made for that.
+    /// Sees to it that what a side loads stands, if the run has any of it. Whether something was made for that.
     ///
     /// # Errors
     /// It cannot be made, or the user interrupted it. Then none stands.
     pub(super) fn turn_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+        let turned = self.turn_servers_to(side, observer)?;
+        Ok(self.turn_target_to(side, observer)? || turned)
+    }
+
+    fn turn_servers_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
+        let suite = &self.run.suite;
+        let is_loaded = |name: &String| {
+            let is_skipped = |name: &str| self.run.skipped.iter().any(|skipped| skipped.scenario == name);
+            suite.scenarios.iter().any(|one| one.server.as_ref() == Some(name) && !is_skipped(&one.name))
+        };
+        let mut wanted = self.run.servers_of(side);
+        wanted.retain(|name, _| is_loaded(name));
+        if wanted.is_empty() || self.servers.as_ref().is_some_and(|(stand, _)| *stand == wanted) {
+            return Ok(false);
+        }
+        self.servers = None;
+        observer.making_target(&wanted.values().map(|server| server.title.as_str()).collect::<Vec<_>>().join(", "));
+        let standing = servers::raise(self.host, self.probe, self.all_work, &self.run.id, &wanted, &|| {
+            self.interrupt.requested()
+        })?;
+        self.servers = Some((wanted, standing));
+        Ok(true)
+    }
+
+    /// Where the servers are.
+    pub(super) fn servers(&self) -> BTreeMap<String, Standing> {
+        self.servers.as_ref().map(|(_, standing)| standing.clone()).unwrap_or_default()
+    }
+
+    /// A server ended: the next repeat has another one.
+    pub(super) fn servers_have_ended(&mut self) {
+        self.servers = None;
+    }
+
+    fn turn_target_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
         let Some(of_run) = self.run.target_of(side) else { return Ok(false) };
         if self.stands.as_ref().is_some_and(|stands| stands.of_run == of_run) {
             return Ok(false);
@@ -87,7 +126,11 @@ impl<'a> Rig<'a> {
 
     /// What is watched of it.
     pub(super) fn watched(&self) -> Watched {
-        self.stands.as_ref().map(|stands| stands.watched.clone()).unwrap_or_default()
+        let mut watched = self.stands.as_ref().map(|stands| stands.watched.clone()).unwrap_or_default();
+        for (name, standing) in self.servers() {
+            watched.groups.extend(standing.groups().map(|path| (server_group(&name), path)));
+        }
+        watched
     }
 
     /// What was found of it when it was made.
@@ -103,4 +146,9 @@ impl<'a> Rig<'a> {
         let has_faults = self.run.suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty());
         has_faults.then(|| Injector::of(self.host, self.probe, self.all_work, &self.run.id)).transpose()
     }
+}
+
+/// What the metrics of a server's control groups begin with.
+pub(super) fn server_group(name: &str) -> String {
+    format!("server-{}", plain_name(name))
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::cause::Cause;
 use stend_model::run::Skipped;
-use stend_model::side::Side;
+use stend_model::server::plain_name;
+use stend_model::side::{Side, settings_named};
 use stend_model::suite::{Instrument, Suite};
 use thiserror::Error;
 
@@ -51,6 +52,25 @@ pub enum SideError {
         suite: String,
         /// All parameters of its scenarios.
         known: Vec<String>,
+    },
+    /// No server has a setting that a side sets.
+    #[error(
+        "--ab: rig.{key}: no server of the suite has a setting \"{key}\"; there are: {}",
+        if .known.is_empty() { "none".into() } else { .known.join(", ") }
+    )]
+    NoServerSetting {
+        /// The setting.
+        key: String,
+        /// All that there are.
+        known: Vec<String>,
+    },
+    /// Several servers have it.
+    #[error("--ab: rig.{key}: several servers have this setting ({}); name one: rig.{}.{key}", .servers.join(", "), .servers[0])]
+    SettingOfSeveral {
+        /// The setting.
+        key: String,
+        /// The servers.
+        servers: Vec<String>,
     },
     /// A scenario does not take a value that a side sets.
     #[error("--ab: side \"{side}\", scenario \"{scenario}\": {error}")]
@@ -184,6 +204,23 @@ pub fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
                 suite: suite.name.clone(),
                 known: known.into_iter().cloned().collect(),
             });
+        }
+    }
+    for key in sides.iter().flat_map(|side| side.servers.keys()) {
+        let mut servers = suite.servers.clone();
+        let named: Vec<_> =
+            settings_named(&mut servers, key).into_iter().map(|(name, _)| plain_name(name).to_owned()).collect();
+        let all = suite.servers.iter();
+        let known = || {
+            all.flat_map(|(name, server)| {
+                server.settings.keys().map(move |setting| format!("{}.{setting}", plain_name(name)))
+            })
+            .collect()
+        };
+        match named.len() {
+            1 => {}
+            0 => return Err(SideError::NoServerSetting { key: key.clone(), known: known() }),
+            _ => return Err(SideError::SettingOfSeveral { key: key.clone(), servers: named }),
         }
     }
     for side in sides {

@@ -35,11 +35,12 @@ pub(super) struct KnownAdapter {
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
-pub(super) const ADAPTERS: [KnownAdapter; 4] = [
+pub(super) const ADAPTERS: [KnownAdapter; 5] = [
     KnownAdapter { name: "fio", places: &["directory"], rates: true, loads_targets: true },
     KnownAdapter { name: "openssl", places: &[], rates: false, loads_targets: false },
     KnownAdapter { name: "gzip", places: &[], rates: false, loads_targets: false },
     KnownAdapter { name: "time", places: &["directory"], rates: false, loads_targets: false },
+    KnownAdapter { name: "wrk", places: &[], rates: false, loads_targets: false },
 ];
 
 /// All scenarios together have at most so many repeats: each is a step of the plan.
@@ -153,6 +154,7 @@ pub(super) fn expand<E: Display>(
         scale,
         set: changes.variables.clone(),
         table: suite.table.map(Spanned::into_inner),
+        servers: BTreeMap::new(),
         scenarios,
     })
 }
@@ -422,6 +424,7 @@ fn scenario(
         steady: text.steady,
         instrument: instrument(text, values, &mut places).map_err(at)?,
         parameters,
+        server: text.server.as_deref().map(filled).transpose()?,
         metrics,
         repeats,
         warmup,

@@ -30,6 +30,7 @@ pub use template::TemplateError;
 use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
+use crate::server::{Server, UnknownPlace, filled};
 
 /// A suite, ready to be planned: every scenario is concrete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,6 +63,9 @@ pub struct Suite {
     /// How its figures are laid out, if not as a line for each scenario.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<Layout>,
+    /// The servers that its scenarios load, by the names that they have there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub servers: BTreeMap<String, Server>,
     /// What is measured.
     pub scenarios: Vec<Scenario>,
 }
@@ -81,6 +85,10 @@ pub struct Scenario {
     pub instrument: Instrument,
     /// The instrument's parameters.
     pub parameters: BTreeMap<String, String>,
+    /// The server that it loads, by its name in the suite's [`servers`](Suite::servers). `@name@` in the command and in parameters is that
+    /// server's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// What is computed from each repeat; the first is the main one.
     pub metrics: Vec<Metric>,
     /// How many valid repeats are wanted.
@@ -208,6 +216,23 @@ impl Scenario {
 
     fn without_place<'a>(&'a self, text: &'a str) -> &'a str {
         self.places.get(text).map_or(text, String::as_str)
+    }
+
+    /// The scenario with these values for the `@name@` of its server.
+    ///
+    /// # Errors
+    /// Something there names what the server has not.
+    pub fn at_server(&self, values: &BTreeMap<String, String>) -> Result<Self, UnknownPlace> {
+        let mut scenario = self.clone();
+        for value in scenario.parameters.values_mut() {
+            *value = filled(value, values)?;
+        }
+        if let Instrument::Command(words) = &mut scenario.instrument {
+            for word in words {
+                *word = filled(word, values)?;
+            }
+        }
+        Ok(scenario)
     }
 
     /// The metric of this name.

@@ -93,6 +93,8 @@ pub struct ScenarioText {
     /// The instrument's parameters.
     #[serde(default)]
     pub parameters: BTreeMap<String, Scalar>,
+    /// The server that it loads: the name of one of `servers/`, or the path of a TOML file beside the suite: `mine.toml`.
+    pub server: Option<String>,
     /// Axes: one scenario is made for each combination of their values.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Axis>")]

@@ -88,6 +88,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         scale: 0.25,
         set: BTreeMap::new(),
         table: None,
+        servers: BTreeMap::new(),
         scenarios,
     };
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");
@@ -166,6 +167,7 @@ fn scenario(name: &str, name_of_metric: &str, unit: Unit, better: Better) -> Sce
         measures: Some(format!("what the references call {name}")),
         instrument: Instrument::Probe("cipher".into()),
         parameters: BTreeMap::from([("size".into(), "64KiB".into()), ("mode".into(), "ecb".into())]),
+        server: None,
         metrics,
         repeats: 10,
         warmup: 1,

@@ -36,6 +36,7 @@ cause-rebuild-full = disk { $disk } cannot be rebuilt, tried { $tries ->
 cause-disk-not-renewed = the disk that was disk { $disk } cannot be used again
 cause-errors-unread = the error counters of disk { $disk } cannot be read
 cause-moment-unknown = the machine did not report the time of "{ $fault }"
+cause-server-ended = server { $server } ended meanwhile
 cause-pool-down = the pool cannot be brought up again
 cause-remains-unread = what is left of the pool cannot be read: { $why }
 
@@ -125,6 +126,7 @@ cause-parameter-lacking = it has no parameter "{ $parameter }", which a side set
 cause-not-native = it is none of the native instruments, and the sides differ in how those are built
 cause-not-on-target = it does not load the target, in which the sides differ
 cause-faults-need-lab = faults require a connection to the lab
+cause-server-needs-lab = servers require a connection to the lab
 cause-tools-need-lab = real tools require a connection to the lab, which parses their output
 
 cause-tool-missing = { $tool } is not on the machine's PATH
@@ -380,6 +382,7 @@ known-answer = { $vector ->
 check-answer-right = this OpenSSL computes { known-answer }; the operations of the timed loop are counted, but their results are not checked
 check-answer-impossible = this OpenSSL's command line cannot compute { known-answer }
 check-answer-wrong = { known-answer }: { $right } is right, this OpenSSL computes { $computed }
+check-http-responses = { $responses } responses, { $bytes } bytes in all, { $errors } errors; one has status { $status } and a body of { $body } bytes with SHA-256 { $sha256 }
 check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
 check-fio-counts = { $direction }: { $operations } operations{ WITH(" of ", $block, " bytes") }, { $bytes } bytes counted, { $short } short, { $dropped } dropped

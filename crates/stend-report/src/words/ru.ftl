@@ -28,6 +28,7 @@ cause-rebuild-full = диск { $disk } не удалось восстанови
 cause-disk-not-renewed = диск, который был диском { $disk }, нельзя использовать снова
 cause-errors-unread = не удалось прочесть счётчики ошибок диска { $disk }
 cause-moment-unknown = машина не сообщила, когда произошло «{ $fault }»
+cause-server-ended = сервер { $server } тем временем завершился
 cause-pool-down = пул не удалось поднять снова
 cause-remains-unread = не удалось прочесть то, что осталось от пула: { $why }
 
@@ -104,6 +105,7 @@ cause-parameter-lacking = нет параметра «{ $parameter }», кото
 cause-not-native = это не собственный инструмент stend, а стороны различаются сборкой таких инструментов
 cause-not-on-target = сценарий не нагружает хранилище, а стороны различаются именно им
 cause-faults-need-lab = отказы возможны только при связи с лабораторией
+cause-server-needs-lab = серверы возможны только при связи с лабораторией
 cause-tools-need-lab = для сторонних программ нужна связь с лабораторией: она разбирает их вывод
 
 cause-tool-missing = программы { $tool } нет в PATH машины
@@ -344,6 +346,7 @@ known-answer = { $vector ->
 check-answer-right = этот OpenSSL верно вычисляет { known-answer }; операции измеряемого цикла сосчитаны, их результаты не проверяются
 check-answer-impossible = командная строка этого OpenSSL не может вычислить { known-answer }
 check-answer-wrong = { known-answer }: верно { $right }, этот OpenSSL вычисляет { $computed }
+check-http-responses = ответов: { $responses }, всего байт: { $bytes }, ошибок: { $errors }; код одного — { $status }, тело — { $body } байт, SHA-256 { $sha256 }
 check-gzip-trailer = по хвосту gzip CRC-32 { $crc32 }, байт { $bytes }; у страниц { $pages_crc32 } и { $pages_bytes }
 
 check-fio-counts = { $direction ->

@@ -194,6 +194,11 @@ fn causes_are_said_as_each_language_counts() {
             "задание fio «a» не удалось: код ошибки 5: EIO",
         ),
         (
+            Cause::ServerEnded { server: "nginx".into(), said: "out of memory".into() },
+            "server nginx ended meanwhile: out of memory",
+            "сервер nginx тем временем завершился: out of memory",
+        ),
+        (
             Cause::RemainsUnread { why: Box::new(Cause::PoolDown { said: "bad superblock".into() }) },
             "what is left of the pool cannot be read: the pool cannot be brought up again: bad superblock",
             "не удалось прочесть то, что осталось от пула: пул не удалось поднять снова: bad superblock",

@@ -59,6 +59,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }
         removed += 1;
     }
+    for name in rig::servers::names(host, &work).map_err(unusable)? {
+        match rig::servers::take_down(host, &work, &name) {
+            Ok(true) => talk!("removed the servers of run {name}"),
+            Ok(false) => continue,
+            Err(refusal) => failure = failure.or(Some(refusal)),
+        }
+        removed += 1;
+    }
     // The build that is in use holds the locks, and maybe what this machine removes files with. So it goes last.
     let is_in_use = |name: &&String| locker.as_ref().is_some_and(|path| path.starts_with(&format!("{work}/{name}/")));
     let (last, first): (Vec<_>, Vec<_>) = builds.into_iter().partition(is_in_use);

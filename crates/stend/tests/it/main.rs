@@ -34,6 +34,7 @@ mod names;
 mod profile;
 mod public;
 mod rig;
+mod servers;
 mod setup;
 mod suites_and_references;
 mod switching;

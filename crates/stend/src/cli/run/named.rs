@@ -66,6 +66,9 @@ fn starts(suite: &Suite, all: &str) -> String {
             }
         }
     }
+    for server in suite.servers.values() {
+        commands.extend(server.prepare.iter().chain([&server.start]).map(|words| shell_words(words)));
+    }
     let more = commands.len().saturating_sub(MOST_NAMED);
     commands.truncate(MOST_NAMED);
     let more = if more > 0 { format!(" and {more} more{all}") } else { String::new() };

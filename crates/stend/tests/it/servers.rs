@@ -1,0 +1,184 @@
+//! Servers that a suite's scenarios load: set up from a file for a run, loaded, and gone afterwards, whatever happens meanwhile.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{Gate, NO_GATES, Stand, wait_until};
+
+/// A server as a user writes one: nbdkit with a disk in memory.
+const DISK: &str = "title = \"a disk in memory\"\nprogram = \"nbdkit\"\npackage = \"nbdkit\"\nports = [\"nbd\"]\n\
+    start = [\"nbdkit\", \"-f\", \"-i\", \"127.0.0.1\", \"-p\", \"@nbd@\", \"memory\", \"@size@\"]\n\
+    [settings]\nsize = \"16M\"\n[files]\n\"etc/note\" = \"port @nbd@, size @size@\"\n";
+
+/// A stand with that server, and a suite whose scenario is this script with `@nbd@`, `@directory@` and `@size@` as its arguments.
+fn stand(script: &str, head: &str) -> (Stand, String) {
+    let stand = Stand::new();
+    fs::write(stand.path().join("disk.toml"), DISK).unwrap();
+    let prints = "echo '{\"event\":\"begin\",\"wire\":1,\"instrument\":\"load\",\"version\":\"1\",\"parameters\":{}}'
+echo '{\"event\":\"repeat\",\"wall_ns\":1000000,\"work\":{\"operations\":1000},\"check\":\"passed\",\"evidence\":\"none\"}'
+echo '{\"event\":\"end\",\"repeats\":1}'\n";
+    fs::write(stand.path().join("load.sh"), format!("#!/bin/sh\n{script}\n{prints}")).unwrap();
+    let text = format!(
+        "name = \"own\"\ntitle = \"a server of one's own\"\nwarmup = 0\nsample_hertz = 0\n{head}\n{NO_GATES}\n[[scenario]]\nname = \"one\"\n\
+         server = \"disk.toml\"\ncommand = [\"sh\", \"{{suite_directory}}/load.sh\", \"@nbd@\", \"@directory@\", \"@size@\"]\n\
+         metrics = [{{ name = \"rate\", value = \"operations/wall\", unit = \"op/s\", better = \"higher\" }}]\n"
+    );
+    let suite = stand.path().join("own.toml");
+    fs::write(&suite, text).unwrap();
+    (stand, suite.display().to_string())
+}
+
+/// The processes whose working directory is below the stand's.
+fn servers(stand: &Stand) -> Vec<PathBuf> {
+    let work = stand.path().join("work");
+    let places = fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path().join("cwd")).ok());
+    places.filter(|place| place.starts_with(&work)).collect()
+}
+
+fn nothing_is_left(stand: &Stand) {
+    assert_eq!(servers(stand), [] as [PathBuf; 0]);
+    assert!(!stand.path().join("work/servers").exists());
+    let groups = Command::new("find").args(["/sys/fs/cgroup", "-maxdepth", "2", "-name", "stend-*-server*"]).output();
+    let of_this =
+        stand.json(&["list"])["runs"].as_array().unwrap().iter().map(|run| run["id"].to_string()).collect::<Vec<_>>();
+    let groups = String::from_utf8(groups.unwrap().stdout).unwrap();
+    assert!(!of_this.iter().any(|id| groups.contains(id.trim_matches('"'))), "{groups}");
+}
+
+fn outcomes(run: &Value) -> Vec<&Value> {
+    run["repeats"].as_array().unwrap().iter().map(|repeat| &repeat["outcome"]).collect()
+}
+
+#[test]
+fn a_server_of_a_users_file_stands_while_it_is_loaded() {
+    let seen = "nbdinfo --size \"nbd://127.0.0.1:$1\" >>\"${0%/*}/seen\" && cat \"$2/etc/note\" >>\"${0%/*}/seen\" && echo >>\"${0%/*}/seen\"";
+    let (stand, suite) = stand(seen, "repeats = 2");
+    if !stend_testing::have("nbdkit") || !stend_testing::have("nbdinfo") {
+        return;
+    }
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let seen = fs::read_to_string(stand.path().join("seen")).unwrap();
+    let lines: Vec<_> = seen.lines().collect();
+    assert!(lines.len() == 4 && lines[0] == "16777216" && lines[1].ends_with(", size 16M"), "{seen}");
+    assert_eq!(lines[..2], lines[2..], "it is one server for both");
+    nothing_is_left(&stand);
+}
+
+#[test]
+fn each_side_has_a_server_with_its_own_setting() {
+    let (stand, suite) = stand("nbdinfo --size \"nbd://127.0.0.1:$1\" >>\"${0%/*}/$3\"", "repeats = 3");
+    if !stend_testing::have("nbdkit") || !stend_testing::have("nbdinfo") {
+        return;
+    }
+    stand.fine(&["run", &suite, "--no-progress", "--ab", "rig.size=8M", "rig.disk.size=4M"]);
+    let sizes = |side: &str| fs::read_to_string(stand.path().join(side)).unwrap();
+    assert_eq!((sizes("8M"), sizes("4M")), ("8388608\n".repeat(3), "4194304\n".repeat(3)));
+    let differences = stand.json(&["compare", "last"])["table"]["columns"][1]["differences"].to_string();
+    assert!(differences.contains("disk.size") && differences.contains("8M"), "{differences}");
+    nothing_is_left(&stand);
+    stand.refused(&["run", &suite, "--ab", "rig.size=8M", "rig.colour=red"], &["rig.colour", "disk.size"]);
+}
+
+#[test]
+fn a_server_that_dies_costs_the_repeat_and_is_started_anew() {
+    let once = "[ -e \"${0%/*}/died\" ] || { touch \"${0%/*}/died\"; kill -9 \"$(cat \"$2.pid\")\"; sleep 0.2; }";
+    let (stand, suite) = stand(once, "repeats = 2");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let run = stand.json(&["show", "last"])["run"].clone();
+    let outcomes = outcomes(&run);
+    assert_eq!(outcomes[0]["failed"]["cause"], "server_ended", "{outcomes:#?}");
+    assert_eq!(outcomes[0]["failed"]["server"], "disk");
+    assert_eq!(outcomes[1..], [&Value::from("valid"), &"valid".into()]);
+    nothing_is_left(&stand);
+}
+
+#[test]
+fn what_a_killed_run_left_is_stopped_by_clean() {
+    let gate = Gate::new();
+    let waits = format!("sh {}/{}", crate::common::instruments().display(), gate.after(0));
+    let (stand, suite) = stand(&format!("{waits} >/dev/null"), "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let run = ["run", &*suite, "--no-progress"];
+    let mut child = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    gate.wait_until_reached();
+    assert!(!servers(&stand).is_empty());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    gate.open();
+    wait_until("the instrument ends with its guard", || {
+        servers(&stand).iter().all(|place| place.starts_with(stand.path().join("work/servers")))
+    });
+    assert!(!servers(&stand).is_empty(), "it stands until somebody cleans up");
+    let said = stand.fine(&["clean"]).err;
+    assert!(said.contains("removed the servers of run"), "{said}");
+    nothing_is_left(&stand);
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_by_its_own_words() {
+    let (stand, suite) = stand("", "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    for (start, said) in [
+        ("[\"sh\", \"-c\", \"echo hello; echo fatal: no room >&2; exit 3\"]", "fatal: no room"),
+        ("[\"no-such-server\"]", "no-such-server"),
+    ] {
+        let text = DISK.lines().map(|line| match line.starts_with("start") {
+            true => format!("start = {start}\n"),
+            false => format!("{line}\n"),
+        });
+        fs::write(stand.path().join("disk.toml"), text.collect::<String>()).unwrap();
+        let ended = stand.run(&["run", &suite, "--no-progress"]);
+        let last = ended.err.lines().last().unwrap_or_default();
+        assert!(ended.status == Some(4) && last.contains("server 0-disk") && last.contains(said), "{}", ended.err);
+        nothing_is_left(&stand);
+    }
+    fs::write(stand.path().join("disk.toml"), DISK.replace("\"nbdkit\"\npackage", "\"no-nbdkit\"\npackage")).unwrap();
+    let ended = stand.run(&["run", &suite, "--no-progress"]);
+    assert!(ended.status == Some(4) && ended.err.contains("apt-get install -y nbdkit"), "{}", ended.err);
+}
+
+#[test]
+fn what_a_suite_says_of_servers_is_checked_before_anything_starts() {
+    let (stand, suite) = stand("", "repeats = 1");
+    let with = |what: &str, instead: &str| {
+        let path = stand.path().join("bad.toml");
+        fs::write(&path, fs::read_to_string(&suite).unwrap().replace(what, instead)).unwrap();
+        path.display().to_string()
+    };
+    stand.refused(&["run", &with("disk.toml", "ngnix")], &["\"ngnix\"", "\"nginx\"", "beside the suite"]);
+    stand.refused(&["run", &with("disk.toml", "disc.toml")], &["disc.toml"]);
+    stand.refused(&["run", &with("@nbd@", "@http@")], &["\"one\"", "@http@", "@nbd@"]);
+    stand.refused(&["pack", &suite], &["\"own\"", "without a link"]);
+    fs::write(stand.path().join("disk.toml"), DISK.replace("[files]", "[filse]")).unwrap();
+    stand.refused(&["run", &suite], &["disk.toml:", "filse"]);
+}
+
+/// The real server under the real load: what is counted is right, and the server's own time is not foreign.
+#[test]
+fn nginx_is_loaded_by_wrk() {
+    if !["nginx", "wrk", "curl", "openssl"].into_iter().all(stend_testing::have) {
+        return;
+    }
+    let stand = Stand::new();
+    let run = ["run", "arm-wrestling", "--no-progress", "--set", "duration=1s", "-r", "1", "--even-if-unfit"];
+    let ended = stand.run(&[&run[..], &["--only", "page, 10 connections"]].concat());
+    let run = stand.json(&["show", "last"])["run"].clone();
+    let reports: Vec<_> = run["repeats"].as_array().unwrap().iter().map(|repeat| &repeat["report"]).collect();
+    assert!(reports.len() >= 4, "{}", ended.err);
+    for report in reports {
+        assert_eq!(report["check"], "passed", "{report:#}");
+        let (responses, bytes) = (report["work"]["operations"].as_f64(), report["work"]["bytes"].as_f64());
+        assert_eq!(bytes.unwrap() / responses.unwrap(), 94_150.0);
+    }
+    nothing_is_left(&stand);
+}
