@@ -55,6 +55,9 @@ fish:fish:so is another such shell
 nbdinfo:libnbd-bin:the LUNs that controllers export are tested with the real NBD
 nbdkit:nbdkit:controllers are tested with the real nbdkit
 tgtd:tgt:controllers are tested with the real tgtd
+nginx:nginx:servers are set up and loaded with the real nginx
+wrk:wrk:by the real wrk
+curl:curl:which is checked by curl
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI
 strace:strace:profiles are tested with the real strace
