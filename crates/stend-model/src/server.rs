@@ -5,6 +5,7 @@
 //! `docs/guide/servers.md` explains the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,15 @@ pub struct Server {
     /// The signal that ends it.
     #[serde(default = "term")]
     pub stop: String,
+}
+
+/// The server in a line: `nginx with a site of its own (gzip_level=6 sendfile=on)`.
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.title)?;
+        let settings: Vec<_> = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if settings.is_empty() { Ok(()) } else { write!(f, " ({})", settings.join(" ")) }
+    }
 }
 
 fn term() -> String {

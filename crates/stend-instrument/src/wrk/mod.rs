@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `wall_ns` | wrk's own measured stretch |
 //! | `cpu_ns` | what the guard saw of wrk, and of a shell |
-//! | `work` | `operations`: responses; `bytes`: those of their bodies |
+//! | `work` | `operations`: whole responses; `bytes`: those of their bodies, and of the responses that were under way at the end |
 //! | `latencies` | wrk's histogram; `latency_p50_ns`, `latency_p99_ns` in `observed` are of it |
 //! | `check` | every response had status 2xx or 3xx, no connection failed, all bytes together are as many as so many responses of that length have, and the body that curl got before the load and after it is one, of the length that the suite expects, if it says one |
 //!
@@ -128,7 +128,7 @@ impl Adapter for Wrk {
             cpu_ns: Some(finished.usage.cpu_ns()),
             work: BTreeMap::from([
                 ("operations".into(), told.requests as f64),
-                ("bytes".into(), told.requests.saturating_mul(seen.body) as f64),
+                ("bytes".into(), told.bytes.saturating_sub(told.requests.saturating_mul(seen.header)) as f64),
             ]),
             observed: percentiles.into_iter().filter_map(|(name, share)| percentile(name, share)).collect(),
             latencies: BTreeMap::from([("latency".into(), LatencyCounts::Pairs(told.latencies.clone()))]),

@@ -6,6 +6,7 @@ use stend_model::cause::Cause;
 use stend_model::condition::Condition;
 use stend_model::machine::Machine;
 use stend_model::run::Skipped;
+use stend_model::server::Server;
 use stend_model::side::Side;
 use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
@@ -17,7 +18,7 @@ use stend_instrument::fio_files::job_file_of;
 use stend_instrument::{self, Place, Tool, adapter};
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Host, HostError, Lock, Lockable};
-use stend_stand::machine::{self, Finding, Space, State, Use};
+use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
 use stend_stand::owned::{self, NotOwn};
 
 /// What to do about a directory for runs' files that will not do.
@@ -178,12 +179,24 @@ fn machine_lock(host: &dyn Host) -> Result<String, PrepareError> {
     if path.starts_with('/') { Ok(path) } else { Err(PrepareError::BadLock(path)) }
 }
 
-/// The machine's fingerprint, with what emulates it if `stend-probe`, whose path there is `probe`, sees anything of that.
+/// The machine's fingerprint, with the programs of these servers, and with what emulates it if `stend-probe`, whose path there is `probe`, sees
+/// anything of that.
 ///
 /// # Errors
 /// The machine cannot be asked at all.
-pub fn fingerprint(host: &dyn Host, probe: Option<&str>) -> Result<Machine, Cause> {
-    let mut machine = machine::collect(host, &stend_instrument::tool_queries());
+pub fn fingerprint<'a>(
+    host: &dyn Host,
+    probe: Option<&str>,
+    servers: impl IntoIterator<Item = &'a Server>,
+) -> Result<Machine, Cause> {
+    let mut queries = stend_instrument::tool_queries();
+    for Server { program, version, .. } in servers {
+        // Without arguments it would be started.
+        if !version.is_empty() && !queries.iter().any(|query| query.program == *program) {
+            queries.push(ToolQuery { program: program.clone(), version_arguments: version.clone() });
+        }
+    }
+    let mut machine = machine::collect(host, &queries);
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
     }

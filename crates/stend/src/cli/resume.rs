@@ -122,7 +122,7 @@ fn go_on(
     let mut record = store.load(id)?;
     // Another program may have finished it since it was chosen.
     refuse_finished(&record.run)?;
-    let now = bench.fingerprint()?;
+    let now = bench.fingerprint(&record.run.suite)?;
     // A run is of one machine. If that is another one now, its repeats would not belong together.
     let differences = record.run.machine.differences(&now);
     if !differences.is_empty() {

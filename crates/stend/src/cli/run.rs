@@ -433,7 +433,7 @@ fn measure_on(
     let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
         return Ok(Ending::Interrupted);
     };
-    let mut machine = bench.fingerprint()?;
+    let mut machine = bench.fingerprint(&suite)?;
     // As the person calls it who measures it: several machines may have one name for themselves.
     match &destination.known {
         Some(known) if known.name != HERE => machine.call(&known.name),

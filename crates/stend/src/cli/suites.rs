@@ -3,6 +3,7 @@
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
+use stend_model::server::plain_name;
 use stend_model::suite::{Changes, Suite};
 
 use super::Global;
@@ -59,7 +60,9 @@ fn all(lines: &[Line]) -> Doc {
 fn one(suite: &Suite) -> Doc {
     let mut doc = Doc::default();
     let source = suite.source.iter().map(|source| format!("after: {source}"));
-    doc.say(Role::Fact, [format!("{}: {}", suite.name, suite.title)].into_iter().chain(source));
+    let servers = suite.servers.iter().map(|(name, server)| format!("server {}: {server}", plain_name(name)));
+    let head = [format!("{}: {}", suite.name, suite.title)].into_iter().chain(source).chain(servers);
+    doc.say(Role::Fact, head);
     let columns = [words("instrument"), words("repeats"), words("metrics"), words("parameters").folded(Fold::Lines)];
     let mut table = Table::new(&["scenario"], columns, Frame::Entries);
     for scenario in &suite.scenarios {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use stend_model::run::Skipped;
+use stend_model::server::plain_name;
 use stend_model::side::Side;
 use stend_model::suite::{Gates, Scenario, Suite};
 use stend_model::target::Target;
@@ -112,6 +113,9 @@ pub(super) fn print(
     let look = || machine::check(host, &spaces, &Gates::DEFAULT).into_iter().find(|finding| finding.never);
     if let Some(full) = spaces.iter().any(|space| space.bytes > 0).then(look).flatten() {
         return Err(Failure::unusable(words::condition(&full.condition, Language::English).with_advice()));
+    }
+    for (name, server) in &suite.servers {
+        let _ = writeln!(text, "server {}: {server}", plain_name(name));
     }
     let foreseen = side::foreseen(host, &work, usual, &sides);
     let foreseen = foreseen.map_err(|reason| Failure::unusable(format!("--ab: {reason}")))?;
