@@ -28,13 +28,13 @@ use stend_model::latency::LatencyCounts;
 const NAMES: [&str; 6] = ["url", "connections", "threads", "duration", "encoding", "body"];
 /// What curl prints of a response.
 const SEEN: &str = "%{http_code} %{size_header} %{size_download}\\n";
-const BEFORE: &str = r#"curl -sS -k -m 30 -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
+const BEFORE: &str = r#"curl -sS -k -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
 const LOAD: &str = r#"
 url=$1 encoding=$2 seen=$3
 shift 3
 wrk "$@" -s report.lua -H "Accept-Encoding: $encoding" "$url" >said 2>&1 || { cat said >&2; exit 1; }
 cat seen
-curl -sS -k -m 30 -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
+curl -sS -k -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
 cmp before after >/dev/null && echo same || echo other
 sha256sum <after
 "#;
@@ -86,7 +86,14 @@ impl Adapter for Wrk {
         let job = Job::of(scenario).map_err(not_taken)?;
         // wrk takes whole seconds.
         let seconds = job.duration.as_secs().max(1);
-        let options = [format!("-t{}", job.threads), format!("-c{}", job.connections), format!("-d{seconds}s")];
+        // A response that takes long is a latency, not an error.
+        let options = [
+            format!("-t{}", job.threads),
+            format!("-c{}", job.connections),
+            format!("-d{seconds}s"),
+            "--timeout".into(),
+            format!("{}s", scenario.timeout.0.as_secs().max(1)),
+        ];
         let of =
             |script: &str| ["sh", "-c", script, "stend-wrk", &job.url, &job.encoding, SEEN].map(str::to_owned).to_vec();
         let report = (format!("{}/report.lua", place.work), include_bytes!("report.lua").as_slice().into());

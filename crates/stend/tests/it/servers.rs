@@ -87,7 +87,12 @@ fn each_side_has_a_server_with_its_own_setting() {
 
 #[test]
 fn a_server_that_dies_costs_the_repeat_and_is_started_anew() {
-    let once = "[ -e \"${0%/*}/died\" ] || { touch \"${0%/*}/died\"; kill -9 \"$(cat \"$2.pid\")\"; sleep 0.2; }";
+    let once = "[ -e \"${0%/*}/died\" ] || {
+    touch \"${0%/*}/died\"
+    server=$(cat \"$2.pid\")
+    kill -9 \"$server\"
+    while grep -q '^State:[[:space:]]*[^ZX[:space:]]' \"/proc/$server/status\" 2>/dev/null; do sleep 0.02; done
+}";
     let (stand, suite) = stand(once, "repeats = 2");
     if !stend_testing::have("nbdkit") {
         return;
