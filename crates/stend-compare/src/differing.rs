@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use stend_model::identity::{identity_of, short};
 use stend_model::machine::{Difference, differences_of};
 use stend_model::server::{Server, plain_name};
 use stend_model::target::TargetOfRun;
@@ -26,7 +27,11 @@ pub fn differences(before: &Record, after: &Record) -> Vec<Difference> {
                 .settings
                 .iter()
                 .map(|(setting, value)| (format!("{}.{setting}", plain_name(name)), value.clone()));
-            settings.collect::<Vec<_>>()
+            // Its files and commands are too long to be set against each other.
+            let rest = Server { settings: BTreeMap::new(), ..server.clone() };
+            settings
+                .chain([(format!("{} without settings", plain_name(name)), short(&identity_of(&rest)).to_owned())])
+                .collect::<Vec<_>>()
         };
         record.run.suite.servers.iter().flat_map(of).collect()
     };

@@ -15,7 +15,7 @@ use crate::cause::Cause;
 use crate::identity::short;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
-use crate::server::Server;
+use crate::server::{Server, plain_name};
 use crate::side::{Found, Side};
 use crate::suite::{Instrument, Scenario, Suite};
 use crate::target::{Disks, Storage, Target, TargetOfRun, Where};
@@ -214,7 +214,7 @@ impl Publisher {
             scale: *scale,
             set: self.map(set),
             table: table.clone(),
-            servers: servers.iter().map(|(name, server)| (name.clone(), self.server(server))).collect(),
+            servers: servers.iter().map(|(name, server)| (plain_name(name).into(), self.server(server))).collect(),
             scenarios: scenarios.iter().map(|scenario| self.scenario(scenario)).collect(),
         }
     }
@@ -271,7 +271,7 @@ impl Publisher {
             measures: measures.clone(),
             instrument,
             parameters: self.map(&parameters),
-            server: server.clone(),
+            server: server.as_deref().map(plain_name).map(str::to_owned),
             metrics: metrics.clone(),
             repeats: *repeats,
             warmup: *warmup,

@@ -216,15 +216,30 @@ impl Server {
         let check = |key: &'static str, text: &String| {
             filled(text, &names).map(drop).map_err(|unknown| (key, ServerMistake::from(unknown)))
         };
-        // A setting may be made of what the machine has, and of nothing else.
-        let of_machine = BTreeMap::from([(PROCESSORS.to_owned(), String::new())]);
-        self.settings.values().try_for_each(|text| {
-            filled(text, &of_machine).map(drop).map_err(|unknown| ("settings", ServerMistake::from(unknown)))
-        })?;
+        self.check_settings().map_err(|unknown| ("settings", ServerMistake::from(unknown)))?;
         self.files.values().try_for_each(|text| check("files", text))?;
         self.prepare.iter().flatten().try_for_each(|text| check("prepare", text))?;
         self.start.iter().try_for_each(|text| check("start", text))?;
         self.ready.iter().try_for_each(|text| check("ready", text))
+    }
+
+    /// Calls these programs by their paths in place of their names.
+    pub(crate) fn use_tools<'a>(&mut self, tools: impl Iterator<Item = (&'a String, &'a String)> + Clone) {
+        let commands = self.prepare.iter_mut().chain([&mut self.start, &mut self.ready]);
+        for first in commands.filter_map(|words| words.first_mut()) {
+            if let Some((_, path)) = tools.clone().find(|(name, _)| *name == first) {
+                first.clone_from(path);
+            }
+        }
+    }
+
+    /// Checks its settings, which a side may have changed: they are made of what the machine has, and of nothing else.
+    ///
+    /// # Errors
+    /// One names something else.
+    pub fn check_settings(&self) -> Result<(), UnknownPlace> {
+        let of_machine = BTreeMap::from([(PROCESSORS.to_owned(), String::new())]);
+        self.settings.values().try_for_each(|text| filled(text, &of_machine).map(drop))
     }
 
     /// What `@name@` may stand for in the texts of its scenarios.

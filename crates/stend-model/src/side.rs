@@ -353,6 +353,10 @@ impl Run {
     pub fn servers_of(&self, side: Option<usize>) -> BTreeMap<String, Server> {
         let mut servers = self.suite.servers.clone();
         let settings = side.and_then(|side| self.sides.get(side)).map(|side| &side.servers);
+        let tools = side.and_then(|side| self.sides.get(side)).map(|side| &side.tools);
+        for server in servers.values_mut() {
+            server.use_tools(tools.into_iter().flatten());
+        }
         for (key, value) in settings.into_iter().flatten() {
             for (_, setting) in settings_named(&mut servers, key) {
                 setting.clone_from(value);
@@ -375,7 +379,7 @@ impl Run {
 /// The settings of servers that a side means by `SETTING` or `SERVER.SETTING`, each with its server's name. One, where the side can be used.
 pub fn settings_named<'s>(servers: &'s mut BTreeMap<String, Server>, key: &str) -> Vec<(&'s str, &'s mut String)> {
     let means = |server: &str, setting: &str| {
-        key == setting || key.split_once('.').is_some_and(|named| named == (plain_name(server), setting))
+        key == setting || key.rsplit_once('.').is_some_and(|named| named == (plain_name(server), setting))
     };
     let of = |(server, all): (&'s String, &'s mut Server)| {
         all.settings.iter_mut().map(move |(setting, value)| (server.as_str(), setting, value))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
-use stend_model::server::{Server, ServerError, UnknownPlace};
+use stend_model::server::{Server, ServerError, UnknownPlace, plain_name};
 use stend_model::suite::{Changes, Mistake, Suite, SuiteError};
 use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
@@ -57,6 +57,14 @@ pub(crate) enum CatalogueError {
         file: String,
         /// What stands there for a server.
         server: String,
+    },
+    /// Two servers are called alike.
+    #[error("{file}: the servers \"{}\" and \"{}\" have one name; call one of the files otherwise", servers[0], servers[1])]
+    SameServer {
+        /// The suite's file as the user knows it.
+        file: String,
+        /// The two, as the suite names them.
+        servers: [String; 2],
     },
     /// A scenario names something that its server has not.
     #[error("{file}: scenario \"{scenario}\": {source}")]
@@ -193,6 +201,10 @@ fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), C
                 }
                 None => return Err(CatalogueError::NoServer { file: file.to_owned(), server: name.clone() }),
             };
+            if let Some(other) = suite.servers.keys().find(|other| plain_name(other) == plain_name(name)) {
+                let (file, servers) = (file.to_owned(), [other.clone(), name.clone()]);
+                return Err(CatalogueError::SameServer { file, servers });
+            }
             suite.servers.insert(name.clone(), server);
         }
         let values = suite.servers[name].names().into_iter().map(|name| (name.to_owned(), String::new())).collect();

@@ -28,13 +28,13 @@ use stend_model::latency::LatencyCounts;
 const NAMES: [&str; 6] = ["url", "connections", "threads", "duration", "encoding", "body"];
 /// What curl prints of a response.
 const SEEN: &str = "%{http_code} %{size_header} %{size_download}\\n";
-const BEFORE: &str = r#"curl -sS -k -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
+const BEFORE: &str = r#"curl -q -sS -k --raw --noproxy "*" -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
 const LOAD: &str = r#"
 url=$1 encoding=$2 seen=$3
 shift 3
 wrk "$@" -s report.lua -H "Accept-Encoding: $encoding" "$url" >said 2>&1 || { cat said >&2; exit 1; }
 cat seen
-curl -sS -k -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
+curl -q -sS -k --raw --noproxy "*" -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
 cmp before after >/dev/null && echo same || echo other
 sha256sum <after
 "#;

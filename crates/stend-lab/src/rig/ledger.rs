@@ -96,6 +96,13 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
         let is_device = below("/dev") && !below("/dev/shm");
         !path.split('/').any(|name| name == "..") && (below(base) || is_device || path.split('/').any(token))
     };
+    if let Entry::Make(Thing::Server(thing)) = entry {
+        let path = thing.paths();
+        let is_below = path.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
+        if !is_below || path.split('/').any(|name| name == "..") {
+            return Some(if path.is_empty() { "nothing".into() } else { path.into() });
+        }
+    }
     let mut rest = match entry {
         // What the user asked for: where it was to lie, and on which devices.
         Entry::Begin { .. } => Vec::new(),
@@ -118,6 +125,30 @@ mod tests {
     use crate::rig::basics::Basic;
     use crate::rig::control_group::Groups;
     use stend_stand::host::Local;
+
+    /// A server's directory is removed with all that is in it, and the processes there are ended.
+    #[test]
+    fn a_servers_directory_is_below_the_ledgers() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path().display().to_string();
+        let own = format!("{base}/01234567/0-nginx");
+        for (path, fine) in [
+            (own.as_str(), true),
+            ("", false),
+            ("victim", false),
+            ("../victim", false),
+            ("/dev/victim", false),
+            (&base, false),
+            (&format!("{base}-2/x"), false),
+            (&format!("{base}/../x"), false),
+        ] {
+            for thing in [r#""home","path":"#, r#""daemon","signal":"TERM","cgroups":[],"home":"#] {
+                let line = format!("{{\"event\":\"make\",\"thing\":{thing}{path:?}}}\n");
+                std::fs::write(standing(&base), line).unwrap();
+                assert_eq!(read(&Local, &base).is_ok(), fine, "{thing}{path}");
+            }
+        }
+    }
 
     #[test]
     fn what_a_target_cannot_have_is_refused_whole() {

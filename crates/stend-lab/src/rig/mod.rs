@@ -245,7 +245,9 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         let mut command = thing.making(ledger);
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
-            Thing::Basic(Basic::Filling { .. }) => under_guard(host, probe, command, interrupted)?,
+            Thing::Basic(Basic::Filling { .. }) | Thing::Server(servers::OfServer::ServerStep(_)) => {
+                under_guard(host, probe, command, interrupted)?
+            }
             _ => host.run(&command)?,
         };
         if output.exit != Some(0) {

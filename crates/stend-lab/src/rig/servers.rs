@@ -67,14 +67,25 @@ pub(super) struct Step {
 pub(super) struct Daemon {
     home: String,
     signal: String,
+    cgroups: Vec<String>,
     #[serde(skip)]
     words: Vec<String>,
     #[serde(skip)]
     ports: Vec<u16>,
     #[serde(skip)]
     ready: Vec<String>,
-    #[serde(skip)]
-    cgroups: Vec<String>,
+}
+
+impl OfServer {
+    /// The paths that it makes and takes away, all of which lie in the directory of the ledger that names it.
+    pub(super) fn paths(&self) -> &str {
+        match self {
+            Self::Home(home) => &home.path,
+            Self::ServerFile(file) => &file.path,
+            Self::ServerStep(step) => &step.home,
+            Self::Daemon(daemon) => &daemon.home,
+        }
+    }
 }
 
 const WRITE: &str = r#"mkdir -p "${1%/*}" && printf %s "$2" >"$1""#;
@@ -114,7 +125,7 @@ listens() {
     done
 }
 is_ready() { [ -z "$ready" ] || eval "$ready" </dev/null >/dev/null 2>&1; }
-tries=-900
+tries=-200
 until runs && listens && is_ready; do
     if ! runs; then
         said=$(grep -i -m 1 -E 'in use|emerg|fatal|error' "$home.said" || tail -n 1 "$home.said")
@@ -124,27 +135,48 @@ until runs && listens && is_ready; do
     again "it is not ready: $(tail -n 1 "$home.said")"
 done
 "#;
-const STOP: &str = r#"
-home=$1 signal=$2
+/// Processes that are in the directory `$home`, or in the control groups that follow as arguments.
+const INSIDE: &str = r#"
+home=$1
 inside() {
-    ls -l /proc/[0-9]*/cwd 2>/dev/null | while IFS= read -r line; do
-        case $line in
-        *" -> $home" | *" -> $home/"* | *" -> $home (deleted)")
-            line=${line#*/proc/}
-            echo "${line%%/*}"
-            ;;
+    for at in /proc/[0-9]*/cwd; do
+        place=$(readlink "$at" 2>/dev/null) || continue
+        case $place in
+        "$home" | "$home/"* | "$home (deleted)") at=${at#/proc/} && echo "${at%/cwd}" ;;
         esac
     done
+    for group; do
+        cat "$group/cgroup.procs" 2>/dev/null
+    done
 }
+end_all() {
+    while left=$(inside "$@") && [ -n "$left" ]; do
+        [ "$tries" -lt "$patience" ] || kill -s KILL $left 2>/dev/null
+        again "it does not end: process" $left
+    done
+}
+"#;
+/// What is no child of the server's keeper is not told to end: its number may be somebody else's by now.
+const STOP: &str = r#"
+signal=$2
+shift 2
 read -r first 2>/dev/null <"$home.pid" || first=
-for process in $(inside); do
-    [ "$process" != "$first" ] || kill -s "$signal" "$process" 2>/dev/null
+keeper=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/${first:-none}/status" 2>/dev/null)
+for process in $(inside "$@"); do
+    case $process in
+    "$first" | "$keeper") kill -s "$signal" "$first" 2>/dev/null && break ;;
+    esac
 done
-while left=$(inside) && [ -n "$left" ]; do
-    [ "$tries" -lt 50 ] || kill -s KILL $left 2>/dev/null
-    again "it does not end: process" $left
-done
+patience=50
+end_all "$@"
 rm -f "$home.pid" "$home.said"
+"#;
+/// What `prepare` started and left running is in the directory too.
+const REMOVE_HOME: &str = r#"
+shift
+patience=0
+end_all
+rm -rf "$home"
 "#;
 
 impl Made for Home {
@@ -153,7 +185,7 @@ impl Made for Home {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(plain(ledger, &["rm", "-rf", &self.path]))
+        Some(shell(ledger, &format!("{INSIDE}{REMOVE_HOME}"), &[&self.path]))
     }
 
     fn in_words(&self) -> String {
@@ -201,7 +233,8 @@ impl Made for Daemon {
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
-        Some(shell(ledger, STOP, &[&self.home, &self.signal]))
+        let words = [&self.home, &self.signal].into_iter().chain(&self.cgroups).map(String::as_str);
+        Some(shell(ledger, &format!("{INSIDE}{STOP}"), &words.collect::<Vec<_>>()))
     }
 
     fn in_words(&self) -> String {
@@ -288,6 +321,7 @@ fn raise_once(
     match made {
         Ok(_) => Ok(standing),
         Err(refusal) => Err(match take_down(host, work, run) {
+            Ok(_) if interrupted() => Refusal::Interrupted,
             Ok(_) => refusal,
             Err(error) => Obstacle::Left { refusal: refusal.into(), error: error.into() }.into(),
         }),
@@ -309,7 +343,9 @@ fn planned(
     let wanted = servers.values().map(|server| server.ports.len()).sum();
     let mut free = free_ports(host, &token, wanted).into_iter();
     for (number, (name, server)) in servers.iter().enumerate() {
-        let home = format!("{inside}/{number}-{}", plain_name(name));
+        let plain: String =
+            plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
+        let home = format!("{inside}/{number}-{plain}");
         let ports: Vec<u16> = server.ports.iter().zip(&mut free).map(|(_, port)| port).collect();
         let mut values: BTreeMap<_, _> =
             server.ports.iter().cloned().zip(ports.iter().map(ToString::to_string)).collect();

@@ -224,6 +224,24 @@ pub fn check_suite(suite: &Suite, sides: &[Side]) -> Result<(), SideError> {
         }
     }
     for side in sides {
+        let mut servers = suite.servers.clone();
+        let mut named = BTreeSet::new();
+        for (key, value) in &side.servers {
+            for (server, setting) in settings_named(&mut servers, key) {
+                if !named.insert((server.to_owned(), key.rsplit('.').next().unwrap_or_default())) {
+                    return Err(SideError::Unclear {
+                        said: format!("rig.{key} sets what another rig. of this side sets too"),
+                    });
+                }
+                setting.clone_from(value);
+            }
+        }
+        servers
+            .values()
+            .try_for_each(stend_model::server::Server::check_settings)
+            .map_err(|unknown| SideError::of(side, SideError::Unclear { said: format!("rig.: {unknown}") }))?;
+    }
+    for side in sides {
         for scenario in suite.scenarios.iter().filter(|scenario| lacks(scenario, side).is_none()) {
             check_parameters(&side.applied(scenario)).map_err(|error| SideError::BadParameter {
                 side: side.label.clone(),

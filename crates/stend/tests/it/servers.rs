@@ -130,6 +130,56 @@ fn what_a_killed_run_left_is_stopped_by_clean() {
     nothing_is_left(&stand);
 }
 
+/// What a side calls otherwise is another server, and not only another line in the table.
+#[test]
+fn a_sides_own_program_is_the_server() {
+    let (stand, suite) = stand("", "repeats = 2");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    for side in ["one", "other"] {
+        fs::create_dir(stand.path().join(side)).unwrap();
+        let wrapper = format!(
+            "#!/bin/sh\ncase $1 in -f) echo >>'{}' ;; esac\nexec nbdkit \"$@\"\n",
+            stand.path().join(side).join("started").display()
+        );
+        crate::common::executable(&stand.path().join(side).join("nbdkit"), &wrapper);
+    }
+    let tool = |side: &str| format!("tool.nbdkit={}", stand.path().join(side).join("nbdkit").display());
+    stand.fine(&["run", &suite, "--no-progress", "--ab", &tool("one"), &tool("other")]);
+    for side in ["one", "other"] {
+        assert!(stand.path().join(side).join("started").exists(), "{side}");
+    }
+    nothing_is_left(&stand);
+}
+
+/// It leaves its directory and its parent, and what its preparation started goes on in the background.
+#[test]
+fn what_hides_is_stopped_all_the_same() {
+    let (stand, suite) = stand("", "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let counted =
+        PathBuf::from("/sys/fs/cgroup/cgroup.procs").exists() || PathBuf::from("/sys/fs/cgroup/cpuacct").exists();
+    let is_root = rustix::process::geteuid().is_root();
+    let leaves = if counted && is_root { "[\"nbdkit\", " } else { "[\"nbdkit\", \"-f\", " };
+    let text = DISK.replace("[\"nbdkit\", \"-f\", ", leaves);
+    // With -f it would stay; without it the port is enough to say that it is ready, if its keeper waits.
+    let text = match leaves.contains("-f") {
+        true => text,
+        false => text.replace(
+            "start = [\"nbdkit\", \"-i\", \"127.0.0.1\", \"-p\", \"@nbd@\", \"memory\", \"@size@\"]",
+            "start = [\"sh\", \"-c\", \"nbdkit -i 127.0.0.1 -p @nbd@ memory @size@; while :; do sleep 1; done\"]",
+        ),
+    };
+    let text = text
+        .replace("[settings]", "prepare = [[\"sh\", \"-c\", \"(setsid sleep 5555 >/dev/null 2>&1 &)\"]]\n[settings]");
+    fs::write(stand.path().join("disk.toml"), text).unwrap();
+    stand.fine(&["run", &suite, "--no-progress"]);
+    nothing_is_left(&stand);
+}
+
 #[test]
 fn a_server_that_does_not_start_is_told_by_its_own_words() {
     let (stand, suite) = stand("", "repeats = 1");
@@ -166,6 +216,15 @@ fn what_a_suite_says_of_servers_is_checked_before_anything_starts() {
     stand.refused(&["run", &with("disk.toml", "ngnix")], &["\"ngnix\"", "\"nginx\"", "beside the suite"]);
     stand.refused(&["run", &with("disk.toml", "disc.toml")], &["disc.toml"]);
     stand.refused(&["run", &with("@nbd@", "@http@")], &["\"one\"", "@http@", "@nbd@"]);
+    let twice = with(
+        "[[scenario]]",
+        "[[scenario]]\nname = \"two\"\nserver = \"x/disk.toml\"\ncommand = [\"true\"]\n\
+         metrics = [{ name = \"r\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n[[scenario]]",
+    );
+    fs::create_dir(stand.path().join("x")).unwrap();
+    fs::write(stand.path().join("x/disk.toml"), DISK).unwrap();
+    stand.refused(&["run", &twice], &["x/disk.toml", "one name"]);
+    stand.refused(&["run", &suite, "--ab", "rig.size=8M", "rig.size=@nbd@"], &["@nbd@", "@processors@"]);
     stand.refused(&["pack", &suite], &["\"own\"", "without a link"]);
     fs::write(stand.path().join("disk.toml"), DISK.replace("[files]", "[filse]")).unwrap();
     stand.refused(&["run", &suite], &["disk.toml:", "filse"]);

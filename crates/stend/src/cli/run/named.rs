@@ -54,7 +54,10 @@ impl Foreign {
 
 /// What a suite starts, each once.
 fn starts(suite: &Suite, all: &str) -> String {
-    let mut commands: Vec<String> = Vec::new();
+    let of_servers = suite.servers.values().flat_map(|server| {
+        server.prepare.iter().chain([&server.start, &server.ready]).filter(|words| !words.is_empty())
+    });
+    let mut commands: Vec<String> = of_servers.map(|words| shell_words(words)).collect();
     for scenario in &suite.scenarios {
         let started = match &scenario.instrument {
             Instrument::Command(words) => vec![shell_words(words)],
@@ -65,9 +68,6 @@ fn starts(suite: &Suite, all: &str) -> String {
                 commands.push(command);
             }
         }
-    }
-    for server in suite.servers.values() {
-        commands.extend(server.prepare.iter().chain([&server.start]).map(|words| shell_words(words)));
     }
     let more = commands.len().saturating_sub(MOST_NAMED);
     commands.truncate(MOST_NAMED);
