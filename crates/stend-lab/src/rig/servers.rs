@@ -139,19 +139,24 @@ done
 const INSIDE: &str = r#"
 home=$1
 inside() {
-    for at in /proc/[0-9]*/cwd; do
-        place=$(readlink "$at" 2>/dev/null) || continue
-        case $place in
-        "$home" | "$home/"* | "$home (deleted)") at=${at#/proc/} && echo "${at%/cwd}" ;;
+    QUOTING_STYLE=literal ls -l /proc/[0-9]*/cwd 2>/dev/null | while IFS= read -r line; do
+        case $line in
+        *" -> $home" | *" -> $home/"* | *" -> $home (deleted)")
+            line=${line#*/proc/}
+            echo "${line%%/*}"
+            ;;
         esac
     done
     for group; do
         cat "$group/cgroup.procs" 2>/dev/null
     done
 }
+# Those that are there when the first one has ended are not waited for as long as that one is.
 end_all() {
     while left=$(inside "$@") && [ -n "$left" ]; do
-        [ "$tries" -lt "$patience" ] || kill -s KILL $left 2>/dev/null
+        if [ "$tries" -ge 50 ] || { [ "$tries" -ge "$grace" ] && ! kill -s 0 "${first:-none}" 2>/dev/null; }; then
+            kill -s KILL $left 2>/dev/null
+        fi
         again "it does not end: process" $left
     done
 }
@@ -167,14 +172,14 @@ for process in $(inside "$@"); do
     "$first" | "$keeper") kill -s "$signal" "$first" 2>/dev/null && break ;;
     esac
 done
-patience=50
+grace=10
 end_all "$@"
 rm -f "$home.pid" "$home.said"
 "#;
 /// What `prepare` started and left running is in the directory too.
 const REMOVE_HOME: &str = r#"
 shift
-patience=0
+first= grace=0
 end_all
 rm -rf "$home"
 "#;
