@@ -97,7 +97,7 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
         !path.split('/').any(|name| name == "..") && (below(base) || is_device || path.split('/').any(token))
     };
     if let Entry::Make(Thing::Server(thing)) = entry {
-        let path = thing.paths();
+        let path = thing.path();
         let is_below = path.strip_prefix(base).is_some_and(|rest| rest.starts_with('/'));
         if !is_below || path.split('/').any(|name| name == "..") {
             return Some(if path.is_empty() { "nothing".into() } else { path.into() });

@@ -77,8 +77,8 @@ pub(super) struct Daemon {
 }
 
 impl OfServer {
-    /// The paths that it makes and takes away, all of which lie in the directory of the ledger that names it.
-    pub(super) fn paths(&self) -> &str {
+    /// The path of what it makes and takes away, which lies in the directory of the ledger that names it.
+    pub(super) fn path(&self) -> &str {
         match self {
             Self::Home(home) => &home.path,
             Self::ServerFile(file) => &file.path,
