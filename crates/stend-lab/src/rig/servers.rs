@@ -5,7 +5,6 @@
 //! away needs. A server's processes are those whose working directory is its own or below it, whatever they call themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 
 use serde::{Deserialize, Serialize};
 use stend_model::cause::Cause;
@@ -17,7 +16,7 @@ use super::ledger::{self, Entry};
 use super::plan::Plan;
 use super::shell::{plain, shell};
 use super::thing::{Made, Thing, things};
-use super::{Obstacle, Refusal, Up, boot_id, inside, make, real_path, take_down_at, token};
+use super::{Obstacle, Refusal, Up, boot_id, inside, listed, make, real_path, take_down_at, token};
 use stend_stand::host::{Command, Host, HostError};
 
 /// The directory of the servers, in the one for runs' files.
@@ -415,14 +414,8 @@ pub fn take_down(host: &dyn Host, work: &str, run: &str) -> Result<bool, Refusal
 /// # Errors
 /// They cannot be listed.
 pub fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
-    match host.list(&format!("{work}/{SERVERS_DIRECTORY}")) {
-        Err(HostError::File { error, .. })
-            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
-        {
-            Ok(Vec::new())
-        }
-        names => Ok(names?.into_iter().filter(|name| stend_model::run::is_run_id(name)).collect()),
-    }
+    let names = listed(host, &format!("{work}/{SERVERS_DIRECTORY}"))?.unwrap_or_default();
+    Ok(names.into_iter().filter(|name| stend_model::run::is_run_id(name)).collect())
 }
 
 fn base(work: &str, run: &str) -> String {
