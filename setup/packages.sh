@@ -57,6 +57,8 @@ nbdkit:nbdkit:controllers are tested with the real nbdkit
 tgtd:tgt:controllers are tested with the real tgtd
 nginx:nginx:servers are set up and loaded with the real nginx
 wrk:wrk:by the real wrk
+ab:apache2-utils:by the real ab
+h2load:nghttp2-client:and by the real h2load
 curl:curl:which is checked by curl
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI

@@ -9,10 +9,10 @@ mod fio;
 #[cfg(test)]
 pub mod fixture;
 mod gzip;
+mod http;
 mod openssl;
 mod parameters;
 mod time;
-mod wrk;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -180,13 +180,25 @@ pub enum Writes {
 pub struct Tool {
     /// The program's name on the PATH.
     pub program: &'static str,
-    /// The Debian package that has it.
-    pub package: &'static str,
+    /// What has it.
+    pub package: Package,
     /// The arguments that make it say its version.
     pub version_arguments: &'static [&'static str],
     /// The oldest version that will do.
     pub least: Option<(u32, u32)>,
 }
+
+/// What a program comes with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Package {
+    /// A package of Debian's.
+    Debian(&'static str),
+    /// A crate, which cargo builds.
+    Crate(&'static str),
+}
+
+/// An open load is one if at least this share of the rate was reached: with less, operations waited for each other.
+const LEAST_OF_RATE: f64 = 0.9;
 
 impl Tool {
     /// The program's name.
@@ -309,7 +321,17 @@ pub struct Finished {
 }
 
 /// Every adapter.
-pub const ADAPTERS: [&dyn Adapter; 5] = [&fio::Fio, &openssl::OpenSsl, &gzip::Gzip, &time::Time, &wrk::Wrk];
+pub const ADAPTERS: [&dyn Adapter; 9] = [
+    &fio::Fio,
+    &openssl::OpenSsl,
+    &openssl::STime,
+    &gzip::Gzip,
+    &time::Time,
+    &http::WRK,
+    &http::AB,
+    &http::H2LOAD,
+    &http::OHA,
+];
 
 /// The adapter of this name.
 pub fn adapter(name: &str) -> Option<&'static dyn Adapter> {

@@ -161,6 +161,13 @@ pub enum Checked {
         sha256: String,
     },
 
+    /// TLS connections, and of how many the handshake was of either kind.
+    Handshakes {
+        connections: u64,
+        new: u64,
+        resumed: u64,
+    },
+
     // fio.
     /// What one direction did. `block`: how large each operation was.
     FioCounts {

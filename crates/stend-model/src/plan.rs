@@ -89,6 +89,8 @@ pub struct Plan {
     wanted: Vec<u32>,
     /// For scenarios whose warm-ups end when they are steady: how many it takes at least.
     least_rounds: Vec<Option<u32>>,
+    /// Rounds are made of the scenarios of one wave: of those whose rate is a share of another's figure once all repeats of that are made.
+    waves: Vec<usize>,
     order: Order,
     seed: u64,
     in_pairs: bool,
@@ -114,7 +116,14 @@ impl Plan {
             .collect();
         let least_rounds = suite.scenarios.iter().map(|scenario| scenario.steady.map(|steady| steady.rounds)).collect();
         let wanted = counts.iter().map(|count| count.1).collect();
-        let mut plan = Self { steps: Vec::new(), wanted, least_rounds, order: suite.order, seed, in_pairs };
+        let mut waves = Vec::new();
+        for scenario in &suite.scenarios {
+            let before = |of: &str| suite.scenarios.iter().zip(&waves).find(|(other, _)| other.name == of);
+            let wave = scenario.rate.as_ref().and_then(|rate| before(&rate.of)).map_or(0, |(_, wave)| wave + 1);
+            waves.push(wave);
+        }
+        let order = suite.order;
+        let mut plan = Self { steps: Vec::new(), wanted, least_rounds, waves, order, seed, in_pairs };
         plan.steps = if suite.order == Order::Grouped { plan.groups(&counts) } else { plan.rounds(&counts) };
         plan
     }
@@ -133,8 +142,14 @@ impl Plan {
     fn rounds(&self, counts: &[(u32, u32)]) -> Vec<Step> {
         let mut random = SplitMix64::new(self.seed);
         let mut steps = Vec::new();
-        for phase in [Phase::Warmup, Phase::Measured] {
-            let limit = |scenario: usize| if phase == Phase::Warmup { counts[scenario].0 } else { counts[scenario].1 };
+        let waves = self.waves.iter().max().map_or(0, |last| last + 1);
+        let phases = |wave| [(wave, Phase::Warmup), (wave, Phase::Measured)];
+        for (wave, phase) in (0..waves).flat_map(phases) {
+            let limit = |scenario: usize| match phase {
+                _ if self.waves[scenario] != wave => 0,
+                Phase::Warmup => counts[scenario].0,
+                Phase::Measured => counts[scenario].1,
+            };
             let most = (0..counts.len()).map(limit).max().unwrap_or(0);
             for number in 0..most {
                 let mut scenarios: Vec<_> = (0..counts.len()).filter(|&scenario| number < limit(scenario)).collect();
@@ -184,7 +199,8 @@ impl Plan {
     ///
     /// First the planned steps that have not been made. Then further attempts for scenarios that lost repeats to gates, in
     /// random rounds, until each has its valid repeats or has had twice as many attempts; none of these once the run is out of time.
-    /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs.
+    /// In grouped order a scenario has its further attempts before the next one begins: it is then in the state that it needs. In other orders
+    /// those whose figures rates are shares of have theirs before the load at these rates begins.
     /// A pair that was begun is made whole before anything else.
     pub fn next(&self, progress: &[Progress], out_of_time: bool) -> Option<Step> {
         if let Some(step) = Self::second_half(progress) {
@@ -201,16 +217,20 @@ impl Plan {
         if self.order == Order::Grouped {
             return self.further_of_a_group(planned, progress).or(planned);
         }
-        planned.or_else(|| {
-            let lacking: Vec<_> =
-                (0..self.wanted.len()).filter(|&scenario| self.lacks(scenario, &progress[scenario])).collect();
+        let further = || {
+            let wave = planned.map(|step| self.waves[step.scenario]);
+            let is_past = |scenario: usize| wave.is_none_or(|wave| self.waves[scenario] < wave);
+            let lacking: Vec<_> = (0..self.wanted.len())
+                .filter(|&scenario| is_past(scenario) && self.lacks(scenario, &progress[scenario]))
+                .collect();
             let fewest = lacking.iter().map(|&scenario| progress[scenario].attempts).min()?;
             let round: Vec<_> = lacking.into_iter().filter(|&scenario| progress[scenario].attempts == fewest).collect();
             // Seeded by how far the run is, so that a resumed run draws what the uninterrupted one would have drawn.
             let attempts: u64 = progress.iter().map(|made| u64::from(made.attempts)).sum();
             let scenario = round[SplitMix64::new(self.seed ^ attempts.rotate_left(32)).index(round.len())];
             Some(self.further(scenario, &progress[scenario]))
-        })
+        };
+        further().or(planned)
     }
 
     /// What makes a pair whole that was begun.
@@ -379,6 +399,26 @@ mod tests {
         let order: Vec<_> = made.iter().map(|step| (step.scenario, step.phase)).collect();
         assert_eq!(order.iter().filter(|one| **one == (0, Phase::Measured)).count(), 5, "the first two were invalid");
         assert!(order.is_sorted_by_key(|(scenario, phase)| (*scenario, *phase)), "{order:?}");
+    }
+
+    /// Whose rate is a share of another's figure comes when that figure is there, further attempts and all.
+    #[test]
+    fn an_open_load_waits_for_the_figure_that_its_rate_is_a_share_of() {
+        let metrics = "metrics = [{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }]";
+        let text = format!(
+            "name = \"t\"\ntitle = \"t\"\nrepeats = 3\n\
+            [[scenario]]\nname = \"a\"\ncommand = [\"true\"]\n{metrics}\n\
+            [[scenario]]\nname = \"open {{share}}\"\ninstrument = \"oha\"\nparameters = {{ url = \"http://a/\" }}\n\
+            rate = {{ of = \"a\", share = \"{{share}}\" }}\nmatrix = {{ share = [\"50%\", \"90%\"] }}\n{metrics}\n\
+            [[scenario]]\nname = \"b\"\ncommand = [\"true\"]\n{metrics}\n"
+        );
+        let suite = Suite::parse(&text, "t.toml", Path::new("."), &Changes::default()).unwrap();
+        let made = make(&Plan::new(&suite, 1, |_| false), 4, |step| step.number != 1);
+        let is_open = |step: &Step| suite.scenarios[step.scenario].rate.is_some();
+        assert!(made.is_sorted_by_key(is_open), "{made:?}");
+        let measured: Vec<_> = made.iter().filter(|step| step.phase == Phase::Measured).collect();
+        assert_eq!(measured.len(), 16, "each has a further attempt for the one that did not count");
+        assert!(measured[..8].windows(2).any(|pair| pair[0].scenario != pair[1].scenario), "in rounds");
     }
 
     #[test]

@@ -59,7 +59,9 @@ use self::report::{Expected, Found};
 pub(super) use self::words::has_engine;
 use self::words::{ended_well, lasts, no_engine};
 use super::parameters::not_taken;
-use super::{Adapter, AdapterError, Block, File, Files, Finished, Invocation, Losses, Place, Remains, Tool, mark_of};
+use super::{
+    Adapter, AdapterError, Block, File, Files, Finished, Invocation, Losses, Package, Place, Remains, Tool, mark_of,
+};
 use stend_stand::host::Command;
 
 /// What is wrong with a scenario for fio.
@@ -181,7 +183,12 @@ impl Adapter for Fio {
 
     fn tool(&self) -> Option<Tool> {
         // Before 3.0 fio reported microseconds under other names.
-        Some(Tool { program: "fio", package: "fio", version_arguments: &["--version"], least: Some((3, 0)) })
+        Some(Tool {
+            program: "fio",
+            package: Package::Debian("fio"),
+            version_arguments: &["--version"],
+            least: Some((3, 0)),
+        })
     }
 
     fn starts(&self, scenario: &Scenario) -> Vec<String> {

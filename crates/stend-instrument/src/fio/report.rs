@@ -13,10 +13,7 @@ use super::job::{Job, Length};
 use super::logs::Logs;
 use super::output::{self, Direction, Group, Output};
 use super::words::first_words;
-use crate::Finished;
-
-/// An open load that reaches less than this share of the rate asked for was not open.
-const LEAST_OF_RATE: f64 = 0.9;
+use crate::{Finished, LEAST_OF_RATE};
 
 /// What is known beforehand of the work that is to be done.
 #[derive(Debug, Clone, Copy)]

@@ -26,7 +26,7 @@ use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 
 use self::corpus::{Corpus, PAGES};
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
-use super::{Adapter, AdapterError, File, Finished, Invocation, Place, Tool};
+use super::{Adapter, AdapterError, File, Finished, Invocation, Package, Place, Tool};
 
 /// gzip, as an instrument.
 pub(super) struct Gzip;
@@ -58,7 +58,7 @@ impl Adapter for Gzip {
     }
 
     fn tool(&self) -> Option<Tool> {
-        Some(Tool { program: "gzip", package: "gzip", version_arguments: &["--version"], least: None })
+        Some(Tool { program: "gzip", package: Package::Debian("gzip"), version_arguments: &["--version"], least: None })
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {

@@ -15,6 +15,7 @@
 //! check, and the scenario has to say `verification = "none"`.
 
 mod known_answer;
+mod s_time;
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,9 @@ use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
 use thiserror::Error;
 
 use self::known_answer::KnownAnswer;
+pub(super) use self::s_time::STime;
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
-use super::{Adapter, AdapterError, Finished, Invocation, Place, Tool};
+use super::{Adapter, AdapterError, Finished, Invocation, Package, Place, Tool};
 
 /// `openssl speed`, as an instrument.
 pub(super) struct OpenSsl;
@@ -128,7 +130,12 @@ impl Adapter for OpenSsl {
 
     fn tool(&self) -> Option<Tool> {
         // 1.1.1 brought -seconds and -bytes.
-        Some(Tool { program: "openssl", package: "openssl", version_arguments: &["version"], least: Some((1, 1)) })
+        Some(Tool {
+            program: "openssl",
+            package: Package::Debian("openssl"),
+            version_arguments: &["version"],
+            least: Some((1, 1)),
+        })
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {

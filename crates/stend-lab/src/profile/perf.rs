@@ -10,12 +10,13 @@ use stend_model::profile::Stacks;
 use thiserror::Error;
 
 use super::complaint;
-use crate::run::prepare::install_command;
-use stend_instrument::Tool;
+use crate::run::prepare::remedy;
+use stend_instrument::{Package, Tool};
 use stend_stand::host::{Command, Host, HostError};
 
 /// As `stend doctor` looks for it.
-pub const TOOL: Tool = Tool { program: "perf", package: "linux-perf", version_arguments: &["--version"], least: None };
+pub const TOOL: Tool =
+    Tool { program: "perf", package: Package::Debian("linux-perf"), version_arguments: &["--version"], least: None };
 /// What samples may be taken by, the best first. A virtual machine often counts no cycles.
 const EVENTS: [&str; 2] = ["cycles", "cpu-clock"];
 /// Something that takes time, to see whether samples come.
@@ -63,7 +64,7 @@ impl Perf {
     /// Tries it on something short, whose samples are put into `directory` and removed.
     pub fn find(host: &dyn Host, directory: &str) -> Result<Self, NotSeen> {
         if host.find_program("perf").is_none() {
-            return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&install_command(TOOL.package))));
+            return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&remedy(TOOL))));
         }
         let data = format!("{directory}/perf-trial");
         let mut refusal = None;

@@ -5,17 +5,18 @@ use stend_model::profile::NotSeen;
 use stend_model::profile::SystemCall;
 
 use super::complaint;
-use crate::run::prepare::install_command;
-use stend_instrument::Tool;
+use crate::run::prepare::remedy;
+use stend_instrument::{Package, Tool};
 use stend_stand::host::{Command, Host};
 
 /// As `stend doctor` looks for it.
-pub const TOOL: Tool = Tool { program: "strace", package: "strace", version_arguments: &["--version"], least: None };
+pub const TOOL: Tool =
+    Tool { program: "strace", package: Package::Debian("strace"), version_arguments: &["--version"], least: None };
 
 /// Whether it works here.
 pub fn find(host: &dyn Host, directory: &str) -> Result<(), NotSeen> {
     if host.find_program("strace").is_none() {
-        return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&install_command(TOOL.package))));
+        return Err(NotSeen::new(Cause::ToolMissing { tool: TOOL.name() }, Some(&remedy(TOOL))));
     }
     let table = format!("{directory}/strace-trial");
     let tried = host.run(&Command::new(words(&table).into_iter().chain(["true".to_owned()])));

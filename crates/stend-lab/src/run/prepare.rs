@@ -15,7 +15,7 @@ use thiserror::Error;
 use super::files::{Files, FilesError};
 use crate::side;
 use stend_instrument::fio_files::job_file_of;
-use stend_instrument::{self, Place, Tool, adapter};
+use stend_instrument::{self, Package, Place, Tool, adapter};
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Host, HostError, Lock, Lockable};
 use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
@@ -232,7 +232,7 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
                 state.as_ref().err().cloned()
             });
             if let Some(reason) = bad {
-                skip(reason, Some(install_command(tool.package)));
+                skip(reason, Some(remedy(tool)));
                 continue;
             }
             let mut asked = programs.iter().filter(|_| !adapter.abilities().is_empty());
@@ -331,6 +331,14 @@ pub fn spaces<'a>(
 pub fn install_command(package: &str) -> String {
     let as_root = if rustix::process::geteuid().is_root() { "" } else { "sudo " };
     format!("{as_root}apt-get install -y {package}")
+}
+
+/// The command that brings a tool.
+pub fn remedy(tool: Tool) -> String {
+    match tool.package {
+        Package::Debian(package) => install_command(package),
+        Package::Crate(name) => format!("cargo install --locked {name}"),
+    }
 }
 
 /// Whether a tool, called by this name or path, is there and new enough: its version, or why it will not do.

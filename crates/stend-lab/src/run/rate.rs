@@ -6,9 +6,6 @@ use stend_model::cause::Cause;
 use stend_model::run::Repeat;
 use stend_model::suite::{Scenario, Suite};
 
-/// The parameter that instruments take a rate by.
-const PARAMETER: &str = "rate_iops";
-
 /// The scenario with the rate that its share comes to, from the repeats of its side that there are. The instrument reports it among its parameters.
 ///
 /// # Errors
@@ -19,7 +16,9 @@ pub(super) fn applied<'a>(
     side: Option<usize>,
     repeats: &[Repeat],
 ) -> Result<Cow<'a, Scenario>, Cause> {
-    let Some(rate) = &scenario.rate else { return Ok(Cow::Borrowed(scenario)) };
+    let (Some(rate), Some(parameter)) = (&scenario.rate, scenario.instrument.rate_parameter()) else {
+        return Ok(Cow::Borrowed(scenario));
+    };
     let reached: Vec<_> = repeats
         .iter()
         .filter(|repeat| suite.scenarios[repeat.scenario].name == rate.of && repeat.side == side && repeat.counts())
@@ -29,14 +28,14 @@ pub(super) fn applied<'a>(
     let ceiling = stend_stats::median(&reached).ok_or_else(|| Cause::RateUnknown { of: rate.of.clone() })?;
     let wanted = (ceiling * rate.share.0).round().max(1.0);
     let mut scenario = scenario.clone();
-    scenario.parameters.insert(PARAMETER.into(), format!("{wanted}"));
+    scenario.parameters.insert(parameter.into(), format!("{wanted}"));
     Ok(Cow::Owned(scenario))
 }
 
 #[cfg(test)]
 mod tests {
     use stend_model::quantity::Share;
-    use stend_model::suite::Rate;
+    use stend_model::suite::{Instrument, Rate};
 
     use super::*;
 
@@ -44,6 +43,7 @@ mod tests {
     fn a_share_is_of_what_the_same_side_has_reached_in_a_second() {
         let suite = stend_testing::suite();
         let mut open = suite.scenarios[0].clone();
+        open.instrument = Instrument::Adapter("fio".into());
         open.rate = Some(Rate { of: suite.scenarios[0].name.clone(), share: Share(0.5) });
         let repeats: Vec<_> = [(0, 3000.0, 2_000_000_000), (1, 9000.0, 3_000_000_000)]
             .map(|(side, operations, wall_ns)| {
@@ -57,7 +57,7 @@ mod tests {
             .into();
         for (side, rate) in [(Some(0), "750"), (Some(1), "1500")] {
             let applied = applied(&suite, &open, side, &repeats).unwrap();
-            assert_eq!(applied.parameters.get(PARAMETER).map(String::as_str), Some(rate));
+            assert_eq!(applied.parameters.get("rate_iops").map(String::as_str), Some(rate));
         }
         assert!(applied(&suite, &open, None, &repeats).is_err(), "nothing was measured without sides");
     }

@@ -250,11 +250,11 @@ pub enum ScenarioError {
         share: Share,
     },
     /// Its instrument cannot load at a given rate.
-    #[error("\"rate\" needs an instrument that can keep one: {able}", able = adapters(|known| known.rates))]
+    #[error("\"rate\" needs an instrument that can keep one: {able}", able = adapters(|known| known.rate.is_some()))]
     NoRate,
     /// The rate is given twice.
-    #[error("has both \"rate\" and the parameter \"rate_iops\"; one of them")]
-    RateTwice,
+    #[error("has both \"rate\" and the parameter \"{0}\"; one of them")]
+    RateTwice(&'static str),
     /// The rate is no share.
     #[error("\"rate\": {0}")]
     Rate(#[source] QuantityError),

@@ -28,19 +28,23 @@ pub(super) struct KnownAdapter {
     pub(super) name: &'static str,
     /// Its parameters that name a place and nothing else.
     pub(super) places: &'static [&'static str],
-    /// Whether it can load a target at a given rate.
-    pub(super) rates: bool,
+    /// The parameter that is its rate, if it can load at one.
+    pub(super) rate: Option<&'static str>,
     /// Whether it loads the LUNs of a run's target.
     pub(super) loads_targets: bool,
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
-pub(super) const ADAPTERS: [KnownAdapter; 5] = [
-    KnownAdapter { name: "fio", places: &["directory"], rates: true, loads_targets: true },
-    KnownAdapter { name: "openssl", places: &[], rates: false, loads_targets: false },
-    KnownAdapter { name: "gzip", places: &[], rates: false, loads_targets: false },
-    KnownAdapter { name: "time", places: &["directory"], rates: false, loads_targets: false },
-    KnownAdapter { name: "wrk", places: &[], rates: false, loads_targets: false },
+pub(super) const ADAPTERS: [KnownAdapter; 9] = [
+    KnownAdapter { name: "fio", places: &["directory"], rate: Some("rate_iops"), loads_targets: true },
+    KnownAdapter { name: "openssl", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "s_time", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "gzip", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "time", places: &["directory"], rate: None, loads_targets: false },
+    KnownAdapter { name: "wrk", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "ab", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "h2load", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "oha", places: &[], rate: Some("rate"), loads_targets: false },
 ];
 
 /// All scenarios together have at most so many repeats: each is a step of the plan.
@@ -168,10 +172,9 @@ fn sequence<'a>(
     let needs = match scenario {
         _ if scenario.is_precondition() => "precondition",
         Scenario { steady: Some(_), .. } => "steady",
-        Scenario { rate: Some(_), .. } => "rate",
-        _ => return Ok(()),
+        _ => "",
     };
-    if order != Order::Grouped {
+    if !needs.is_empty() && order != Order::Grouped {
         return Err(ScenarioError::NotGrouped(needs));
     }
     let Some(rate) = &scenario.rate else { return Ok(()) };
@@ -519,12 +522,10 @@ fn check_steady(steady: &Steady) -> Result<(), ScenarioError> {
 }
 
 fn rate(rate: &RateText, text: &ScenarioText, values: &BTreeMap<String, String>) -> Result<Rate, ScenarioError> {
-    let able = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
-    if !able.is_some_and(|known| known.rates) {
-        return Err(ScenarioError::NoRate);
-    }
-    if text.parameters.contains_key("rate_iops") {
-        return Err(ScenarioError::RateTwice);
+    let known = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
+    let parameter = known.and_then(|known| known.rate).ok_or(ScenarioError::NoRate)?;
+    if text.parameters.contains_key(parameter) {
+        return Err(ScenarioError::RateTwice(parameter));
     }
     let share = fill(&rate.share.to_string(), values)?;
     let share = parse_share(&share).map_err(ScenarioError::Rate)?;

@@ -287,9 +287,7 @@ pub enum Instrument {
 impl Instrument {
     /// Whether it loads the LUNs of a run's target.
     pub fn loads_luns(&self) -> bool {
-        expand::ADAPTERS
-            .iter()
-            .any(|known| known.loads_targets && matches!(self, Self::Adapter(name) if name == known.name))
+        self.known().is_some_and(|known| known.loads_targets)
     }
 
     /// Its name; of a command the program alone.
@@ -302,8 +300,16 @@ impl Instrument {
 
     /// The parameters that say where the work is done and nothing else.
     pub fn place_parameters(&self) -> &'static [&'static str] {
-        let known = expand::ADAPTERS.iter().find(|known| matches!(self, Self::Adapter(name) if name == known.name));
-        known.map_or(&[], |known| known.places)
+        self.known().map_or(&[], |known| known.places)
+    }
+
+    /// The parameter that is its rate, if it can load at one.
+    pub fn rate_parameter(&self) -> Option<&'static str> {
+        self.known()?.rate
+    }
+
+    fn known(&self) -> Option<&'static expand::KnownAdapter> {
+        expand::ADAPTERS.iter().find(|known| matches!(self, Self::Adapter(name) if name == known.name))
     }
 }
 

@@ -383,6 +383,7 @@ check-answer-right = this OpenSSL computes { known-answer }; the operations of t
 check-answer-impossible = this OpenSSL's command line cannot compute { known-answer }
 check-answer-wrong = { known-answer }: { $right } is right, this OpenSSL computes { $computed }
 check-http-responses = { $responses } responses, { $bytes } bytes in all, { $errors } errors; one has status { $status } and a body of { $body } bytes with SHA-256 { $sha256 }
+check-handshakes = { $connections } connections, { $new } with a full handshake, { $resumed } resumed
 check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
 check-fio-counts = { $direction }: { $operations } operations{ WITH(" of ", $block, " bytes") }, { $bytes } bytes counted, { $short } short, { $dropped } dropped

@@ -347,6 +347,7 @@ check-answer-right = этот OpenSSL верно вычисляет { known-answ
 check-answer-impossible = командная строка этого OpenSSL не может вычислить { known-answer }
 check-answer-wrong = { known-answer }: верно { $right }, этот OpenSSL вычисляет { $computed }
 check-http-responses = ответов: { $responses }, всего байт: { $bytes }, ошибок: { $errors }; код одного — { $status }, тело — { $body } байт, SHA-256 { $sha256 }
+check-handshakes = соединений: { $connections }, из них с полным рукопожатием { $new }, с возобновлением сеанса { $resumed }
 check-gzip-trailer = по хвосту gzip CRC-32 { $crc32 }, байт { $bytes }; у страниц { $pages_crc32 } и { $pages_bytes }
 
 check-fio-counts = { $direction ->

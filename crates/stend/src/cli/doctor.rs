@@ -57,7 +57,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             fine: state.is_ok(),
             needed: purpose.is_none(),
             purpose,
-            remedy: state.is_err().then(|| prepare::install_command(tool.package)),
+            remedy: state.is_err().then(|| prepare::remedy(tool)),
             state: state.unwrap_or_else(|cause| words::cause(&cause, Language::English)),
         });
     }
