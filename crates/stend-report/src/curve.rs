@@ -1,11 +1,11 @@
-//! Latency over throughput: what a load gets, and what each operation waits for it.
+//! Figures of a family as curves: along its axis, or latency over throughput, which is what a load gets and what each operation waits for it.
 
 use super::numbers::figure;
 use super::phrase::{Phrase, called};
-use super::scale::{Axis, CANVAS, Scale, lying, ticks};
+use super::scale::{Axis, CANVAS, Scale, Tick, lying, ticks};
 use super::scene::{self, Description, Role, Scene, Shape};
 use super::text::interval;
-use super::texts::{TEXTS, curve_of, curves_left_out};
+use super::texts::{TEXTS, along, curve_of, curves_left_out};
 use stend_compare::curves::{Curves, Point};
 use stend_compare::table::{Measured, Row, Table};
 
@@ -20,12 +20,12 @@ pub(super) struct CurveView {
 
 /// A family's drawings, all on the same axes.
 pub(super) struct CurvesView {
-    pub(super) title: String,
-    pub(super) along: String,
-    /// That there would be more curves, if so.
-    pub(super) left_out: Option<Phrase>,
-    pub(super) has_ceiling: bool,
-    pub(super) is_logarithmic: bool,
+    /// What is drawn, of which family.
+    pub(super) title: Phrase,
+    /// How it is to be read.
+    pub(super) caption: Phrase,
+    /// The family.
+    pub(super) family: String,
     pub(super) views: Vec<CurveView>,
 }
 
@@ -57,7 +57,8 @@ pub(super) fn draw(scene: &mut Scene, number: usize, line: Vec<scene::Point>, po
 /// A point's figures in one run.
 struct Place<'a> {
     point: Point<'a>,
-    across: &'a Measured,
+    /// None where it lies at its value on the axis.
+    across: Option<&'a Measured>,
     up: &'a Measured,
 }
 
@@ -75,37 +76,49 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
         })
         .collect();
     let all = || places.iter().flatten().flatten();
-    let (throughput, latency) = all().map(|place| (place.point.throughput.unit, place.point.latency.unit)).next()?;
+    let first = all().next()?.point;
     if !places.iter().flatten().any(|curve| curve.len() > 1) {
         return None;
     }
-    let most = all().map(|place| upper(place.across)).fold(0.0, f64::max) * 1.08;
     let low = all().map(|place| lower(place.up)).fold(f64::INFINITY, f64::min);
     let high = all().map(|place| upper(place.up)).fold(0.0, f64::max);
-    let axes = Axes { most, upright: Axis::with_air(low, high) };
+    let axes = Axes { level: Level::of(all()), upright: Axis::with_air(low, high) };
+    let what = match first.throughput {
+        Some(_) => TEXTS.curve_title.clone(),
+        None => along(&first.figure.metric, curves.along),
+    };
+    let caption = match first.throughput {
+        Some(_) => &TEXTS.curve_caption,
+        None => &TEXTS.sweep_caption,
+    };
+    let of = |name: Phrase| Phrase::joined(&[what.clone(), name], ": ");
     let view = |(run, curves_of_run): (&usize, &Vec<Vec<Place>>)| {
         let title = &table.columns[*run].title;
-        let of = Phrase::joined(&[curves.family.into(), called(title)], ", ");
-        let spoken = Phrase::joined(&[TEXTS.curve_title.clone(), of], ": ");
-        let description = Description::Within(TEXTS.curve_caption.clone());
+        let spoken = of(Phrase::joined(&[curves.family.into(), called(title)], ", "));
+        let description = Description::Within(caption.clone());
         let id = format!("curve{number}-{run}");
-        let mut scene = Scene::new(id, spoken, description, axes.upright.ticks(Scale::Unit(latency)));
-        scene.across = lying(ticks(Scale::Unit(throughput), 0.0, most));
+        let mut scene = Scene::new(id, spoken, description, axes.upright.ticks(Scale::Unit(first.figure.unit)));
+        scene.across = axes.level.ticks(first, all());
         scene.rules();
         scene.axes();
         let mut names = Vec::new();
         for (place, (curve, places)) in curves.curves.iter().zip(curves_of_run).enumerate() {
-            let name = curve_of(curve.metric, curve.of);
+            let name = match (first.throughput, curve.of) {
+                // The title has the figure.
+                (None, Some((axis, value))) => format!("{axis} {value}").into(),
+                _ => curve_of(curve.metric, curve.of),
+            };
             // The ceiling is another kind of load, and no further step of this one.
             let open = places.iter().filter(|place| place.point.value.is_some());
             let line = open.map(|place| axes.at(place)).collect();
             draw(&mut scene, place, line, places.iter().map(|place| curve_point(place, &axes, &name)).collect());
             names.push(name);
         }
-        // The values stand at the highest curve of each point, where there is most room.
+        // The values stand at the highest curve of each point, where there is most room; an axis has them already.
         let mut labelled: Vec<&Place> = Vec::new();
-        for place in curves_of_run.iter().flatten() {
-            match labelled.iter_mut().find(|other| std::ptr::eq(other.point.throughput, place.point.throughput)) {
+        for place in curves_of_run.iter().flatten().filter(|place| place.across.is_some()) {
+            let is_over = |other: &&mut &Place| other.point.figure.scenario == place.point.figure.scenario;
+            match labelled.iter_mut().find(is_over) {
                 Some(other) if other.up.median < place.up.median => *other = place,
                 Some(_) => {}
                 None => labelled.push(place),
@@ -114,12 +127,17 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
         scene.labels = labelled.into_iter().map(|place| (axes.at(place), label(place))).collect();
         CurveView { run: title.clone(), names, scene }
     };
+    let said = [
+        first.throughput.map(|_| Phrase::joined(&[TEXTS.at_points.clone(), format!("{}.", curves.along).into()], " ")),
+        Some(caption.clone()),
+        all().any(|place| place.point.value.is_none()).then(|| TEXTS.closed_caption.clone()),
+        (curves.left_out > 0).then(|| curves_left_out(curves.left_out)),
+        axes.upright.is_logarithmic().then(|| TEXTS.logarithmic.clone()),
+    ];
     Some(CurvesView {
-        title: curves.family.into(),
-        along: curves.along.into(),
-        has_ceiling: all().any(|place| place.point.value.is_none()),
-        is_logarithmic: axes.upright.is_logarithmic(),
-        left_out: (curves.left_out > 0).then(|| curves_left_out(curves.left_out)),
+        title: of(curves.family.into()),
+        caption: Phrase::joined(&said.into_iter().flatten().collect::<Vec<_>>(), " "),
+        family: curves.family.into(),
         views: runs
             .iter()
             .zip(&places)
@@ -130,7 +148,11 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
 }
 
 fn place(point: Point<'_>, run: usize) -> Option<Place<'_>> {
-    Some(Place { point, across: measured(point.throughput, run)?, up: measured(point.latency, run)? })
+    let across = match point.throughput {
+        Some(row) => Some(measured(row, run)?),
+        None => None,
+    };
+    Some(Place { point, across, up: measured(point.figure, run)? })
 }
 
 fn measured(row: &Row, run: usize) -> Option<&Measured> {
@@ -145,29 +167,70 @@ fn upper(value: &Measured) -> f64 {
     value.interval.map_or(value.median, |(_, high)| high)
 }
 
+/// What the points lie over.
+enum Level {
+    /// A throughput from 0 to this.
+    To(f64),
+    /// The numbers on an axis.
+    Over(Axis),
+}
+
+impl Level {
+    fn of<'a>(places: impl Iterator<Item = &'a Place<'a>> + Clone) -> Self {
+        let numbers = places.clone().filter(|place| place.across.is_none()).filter_map(|place| place.point.number());
+        let (low, high) =
+            numbers.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
+        match low.is_finite() {
+            true => Self::Over(Axis::with_air(low, high)),
+            false => Self::To(places.filter_map(|place| place.across).map(upper).fold(0.0, f64::max) * 1.08),
+        }
+    }
+
+    /// As a share of the drawing's width.
+    fn share(&self, value: f64) -> f64 {
+        match self {
+            Self::To(most) => value / most,
+            Self::Over(axis) => 1.0 - axis.share(value),
+        }
+    }
+
+    fn ticks<'a>(&self, first: Point, places: impl Iterator<Item = &'a Place<'a>>) -> Vec<Tick> {
+        let unit = match (self, first.throughput) {
+            (Self::To(most), Some(row)) => return lying(ticks(Scale::Unit(row.unit), 0.0, *most)),
+            _ => places.filter_map(|place| Some((place.point.number()?, place.point.value?))),
+        };
+        let mut ticks: Vec<Tick> = unit.map(|(number, value)| Tick::at(self.share(number), value.into())).collect();
+        ticks.sort_by(|a, b| a.percent.total_cmp(&b.percent));
+        // Figures need room beside each other.
+        ticks.dedup_by(|later, earlier| later.percent - earlier.percent < 6.0);
+        ticks
+    }
+}
+
 /// From figures to places.
 struct Axes {
-    most: f64,
+    level: Level,
     upright: Axis,
 }
 
 impl Axes {
-    fn x(&self, throughput: f64) -> f64 {
-        (throughput / self.most * CANVAS.0).round()
+    fn x(&self, value: f64) -> f64 {
+        (self.level.share(value) * CANVAS.0).round()
     }
 
     fn at(&self, place: &Place) -> scene::Point {
-        (self.x(place.across.median), self.y(place.up.median))
+        let across = place.across.map(|across| across.median).or_else(|| place.point.number()).unwrap_or(0.0);
+        (self.x(across), self.y(place.up.median))
     }
 
-    fn y(&self, latency: f64) -> f64 {
-        (self.upright.share(latency) * CANVAS.1).round().clamp(0.0, CANVAS.1)
+    fn y(&self, figure: f64) -> f64 {
+        (self.upright.share(figure) * CANVAS.1).round().clamp(0.0, CANVAS.1)
     }
 }
 
 fn curve_point(place: &Place, axes: &Axes, name: &Phrase) -> CurvePoint {
     let upright = place.up.interval.map(|(low, high)| (axes.y(high), axes.y(low.max(axes.upright.low()))));
-    let across = place.across.interval.map(|(low, high)| (axes.x(low), axes.x(high)));
+    let across = place.across.and_then(|across| across.interval).map(|(low, high)| (axes.x(low), axes.x(high)));
     let (hollow, title) = (place.point.value.is_none(), tooltip(place, name));
     CurvePoint { at: axes.at(place), upright, across, hollow, title }
 }
@@ -192,7 +255,8 @@ fn tooltip(place: &Place, name: &Phrase) -> Phrase {
         None => figure(&row.unit.show(value.median)),
     };
     let Place { point, across, up } = place;
-    let (across, up) = (told(point.throughput, across), told(point.latency, up));
-    let scenario = &point.latency.scenario;
-    Phrase::joined(&[across.after(scenario), Phrase::joined(&[name.clone(), up], ": ")], "; ")
+    let up = Phrase::joined(&[name.clone(), told(point.figure, up)], ": ");
+    let scenario = &point.figure.scenario;
+    let across = point.throughput.zip(*across).map(|(row, across)| told(row, across).after(scenario));
+    Phrase::joined(&[across.unwrap_or_else(|| scenario.as_str().into()), up], "; ")
 }

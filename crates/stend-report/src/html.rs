@@ -33,7 +33,7 @@ use stend_model::suite::Scenario;
 
 use crate::words::language::Language;
 use crate::words::{self, Given};
-use stend_compare::curves::curves;
+use stend_compare::curves;
 use stend_compare::table::{Cell, ColumnOrigin, Table};
 use stend_model::profile::Profile;
 
@@ -272,11 +272,11 @@ fn unbroken(phrase: &Phrase) -> Phrase {
     Phrase::of(|language| phrase.say(language).replace("× ", "×\u{a0}"))
 }
 
-/// What is drawn of families of scenarios: matrices, and latency over throughput.
+/// What is drawn of families of scenarios: matrices, figures along an axis, and latency over throughput.
 fn sweeps(input: &Input) -> (Vec<HeatMaps>, Vec<CurvesView>) {
     let blocks = matrix_blocks(input.table);
     let heat = blocks.iter().enumerate().filter_map(|(place, block)| heat_maps(block, place));
-    let curves = curves(input.table);
+    let curves: Vec<_> = curves::sweeps(input.table).into_iter().chain(curves::curves(input.table)).collect();
     let curves = curves.iter().enumerate().filter_map(|(place, curves)| curves_view(input.table, curves, place));
     (heat.collect(), curves.collect())
 }

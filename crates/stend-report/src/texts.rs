@@ -27,7 +27,7 @@ macro_rules! texts {
 
 texts! {
     report, skip, machine, details, differs, no_difference, what, missing, session, results, each_figure, sweeps,
-    heat_caption, curve_title, curve_caption, at_points, logarithmic, closed, closed_caption, legend_wide, filter,
+    heat_caption, curve_title, curve_caption, sweep_caption, at_points, logarithmic, closed, closed_caption, legend_wide, filter,
     all_metrics, scenario, metric, median, spread, interval, base, base_is, other_runs, published, unsorted, better,
     worse, same, unresolved, legend_delta, legend_published, legend_count, nothing, too_few, left_out, notes,
     not_measured, remedy, scenarios, expand, collapse, to_top, measures, instrument, parameters, higher, lower,
@@ -133,7 +133,12 @@ pub(super) fn axes(down: &str, across: &str) -> Phrase {
     words::say("axes", &[("down", Given::Text(down)), ("across", Given::Text(across))])
 }
 
-/// The name of a curve: the latency, and of which value of another axis.
+/// What a drawing shows of a family: a figure along its axis.
+pub(super) fn along(metric: &str, axis: &str) -> Phrase {
+    words::say("along", &[("metric", Given::Text(metric)), ("axis", Given::Text(axis))])
+}
+
+/// The name of a curve: the figure, and of which value of another axis.
 pub(super) fn curve_of(metric: &str, of: Option<(&str, &str)>) -> Phrase {
     match of {
         Some((axis, value)) => format!("{metric}, {axis} {value}").into(),

@@ -9,7 +9,7 @@ use stend_model::suite::{Changes, Key, Keys, Layout, Suite};
 use crate::text::width;
 use crate::{comparison, csv, html};
 use stend_compare::compare;
-use stend_compare::curves::curves;
+use stend_compare::curves::{curves, sweeps};
 use stend_compare::pivot::sections;
 use stend_compare::table::{Cell, Lack, Table};
 use stend_model::record::Record;
@@ -333,7 +333,25 @@ fn curves_that_are_too_many_are_counted() {
     assert!(found[0].curves.iter().all(|curve| curve.metric == "latency p99"));
     assert_eq!(curves(&before_and_after())[0].left_out, 0);
     let view = crate::curve::curves_view(&many, &found[0], 0).unwrap();
-    assert!(view.left_out.unwrap().english().ends_with(": 3."));
+    assert!(view.caption.english().contains(": 3."), "{}", view.caption.english());
+}
+
+#[test]
+fn a_figure_is_drawn_along_the_only_axis_of_numbers() {
+    let mut table = before_and_after();
+    assert!(sweeps(&table).is_empty(), "two such axes are a matrix");
+    for at in table.rows.iter_mut().filter_map(|row| row.family.as_mut()) {
+        let jobs = format!("{} jobs", at.point["jobs"]);
+        at.point.insert("jobs".into(), jobs);
+    }
+    let found = sweeps(&table);
+    let [main] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((main.along, main.curves.len(), main.curves[0].of), ("depth", 2, Some(("jobs", "1 jobs"))));
+    let view = crate::curve::curves_view(&table, main, 0).unwrap();
+    assert!(view.title.english().starts_with("IOPS by depth: sweep of"), "{}", view.title.english());
+    let scene = &view.views[0].scene;
+    assert!(scene.across.iter().map(|tick| tick.label.as_str()).eq(["1", "4", "16"]), "{:?}", scene.across);
+    assert!(scene.labels.is_empty(), "the axis has them");
 }
 
 #[test]

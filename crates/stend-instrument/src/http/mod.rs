@@ -42,7 +42,8 @@ pub(super) static WRK: Http = Http(&wrk::Wrk);
 const NAMES: [&str; 5] = ["url", "connections", "duration", "encoding", "body"];
 /// What curl prints of a response.
 const SEEN: &str = "%{http_code} %{size_header} %{size_download}\\n";
-const BEFORE: &str = r#"curl -q -sS -k --raw --noproxy "*" -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
+const BEFORE: &str =
+    r#"curl -q -sS -k --http1.1 --raw --noproxy "*" -H "Accept-Encoding: $2" -o before -w "$3" "$1" >seen"#;
 /// The load. The generator's words follow; what is after it stands between.
 const LOAD: [&str; 2] = [
     r#"
@@ -52,7 +53,7 @@ shift 3
 "#,
     r#"
 cat seen
-curl -q -sS -k --raw --noproxy "*" -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
+curl -q -sS -k --http1.1 --raw --noproxy "*" -H "Accept-Encoding: $encoding" -o after -w "$seen" "$url" || exit
 cmp before after >/dev/null && echo same || echo other
 sha256sum <after
 "#,

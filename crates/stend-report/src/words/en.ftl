@@ -431,6 +431,7 @@ text-each-figure = Each figure
 text-sweeps = Sweeps
 text-heat-caption = In each cell a median. The stronger the colour, the larger the figure; all runs share the scale.
 text-curve-title = Latency over throughput
+text-sweep-caption = Each point is a scenario; bars are 95 % intervals of its median.
 text-curve-caption = Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, additional load only waits.
 text-at-points = At the points:
 text-logarithmic = The upright axis is logarithmic.
@@ -756,6 +757,7 @@ merged-of = { $count } in { $repeats ->
     [one] { $repeats } repeat
    *[other] { $repeats } repeats
 }
+along = { $metric } by { $axis }
 curves-left-out = Curves not drawn, because there are too many: { $count }.
 axes = Down: { $down }; across: { $across }
 grade = { $grade ->

@@ -1,4 +1,4 @@
-//! Families of scenarios, as files: latency over throughput, and matrices.
+//! Families of scenarios, as files: curves and matrices.
 
 use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
 use crate::curve::{CurveView, CurvesView};
@@ -7,20 +7,19 @@ use crate::numbers::in_language;
 use crate::scene::{Place, Role};
 use crate::sheet::{KEY_LINE, Sheet, key_lines, width_of};
 use crate::svg::TITLE;
-use crate::texts::TEXTS;
 
 impl Figures {
-    /// Latency over throughput.
+    /// A family's curves.
     pub(super) fn curve(&mut self, curves: &CurvesView, view: &CurveView) {
-        let title = format!("{}: {}, {}", self.say(&TEXTS.curve_title), curves.title, view.run);
-        let caption = self.say(&TEXTS.curve_caption);
+        let title = format!("{}, {}", self.say(&curves.title), view.run);
+        let caption = self.say(&curves.caption);
         let names: Vec<&str> = view.names.iter().map(|name| self.say(name)).collect();
         let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
         let place = Place { left: LEFT, top: 72.0 + below_key, width: WIDTH - LEFT - RIGHT, height: 320.0 };
         let mut sheet = self.sheet(place.top + place.height + 32.0, &title, caption);
         sheet.key((LEFT, 46.0), LEFT, &names, false);
         sheet.draw(&view.scene, place);
-        self.add(Kind::Sweeps, &curves.title, "curve", title, sheet.finish());
+        self.add(Kind::Sweeps, &curves.family, "curve", title, sheet.finish());
     }
 
     /// A matrix of two axes.
