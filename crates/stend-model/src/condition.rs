@@ -22,10 +22,13 @@ pub enum Condition {
         average: f64,
         threads: u32,
     },
-    /// How much of the machine's CPU time programs used while `stend` looked, and beyond how much repeats do not count.
+    /// How much of the machine's CPU time programs used while `stend` looked, beyond how much repeats do not count, and the names of those
+    /// that used most of it where that is too much.
     ForeignLoad {
         share: f64,
         limit: Option<f64>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        said: Option<String>,
     },
     /// How much of it the hypervisor took away.
     Steal {

@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn busy() -> Condition {
-        Condition::ForeignLoad { share: 0.97, limit: Some(0.02) }
+        Condition::ForeignLoad { share: 0.97, limit: Some(0.02), said: None }
     }
 
     fn looked(findings: &[Finding], patience: Duration) -> (Conditions, usize) {
@@ -173,12 +173,12 @@ mod tests {
         scenarios.truncate(2);
         scenarios[0].gates.foreign_cpu = Some(Gate::Limit(0.05));
         scenarios[1].gates.foreign_cpu = Some(Gate::Limit(0.2));
-        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None }], scenarios.iter());
+        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None, said: None }], scenarios.iter());
         assert_eq!(at(0.04), None);
         assert_eq!(at(0.16), Some(Refused { scenarios: 1, of: 2, limit: 0.05 }));
         assert_eq!(at(0.3), Some(Refused { scenarios: 2, of: 2, limit: 0.2 }));
         scenarios[0].gates.foreign_cpu = Some(Gate::Off);
-        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None }], scenarios.iter());
+        let at = |share| refused(&[Condition::ForeignLoad { share, limit: None, said: None }], scenarios.iter());
         assert_eq!(at(0.16), None);
     }
 }

@@ -160,7 +160,7 @@ fn on_the_russian_page_english_is_only_what_others_wrote() {
     data.run.machine.missing = [("board".into(), Cause::NotThere { file: "/sys/class/dmi".into() })].into();
     data.sessions[0].missing_sensors =
         [("thermal".into(), Cause::Silent { sources: vec!["/sys".into()] }.into())].into();
-    data.sessions[0].conditions = vec![Condition::ForeignLoad { share: 0.12, limit: Some(0.05) }];
+    data.sessions[0].conditions = vec![Condition::ForeignLoad { share: 0.12, limit: Some(0.05), said: None }];
     data.repeats.iter_mut().for_each(|repeat| repeat.begin = Some(begin_of_probe("-O2")));
     let record = stend_model::record::Record {
         sessions: data.sessions.clone(),

@@ -164,7 +164,7 @@ condition-load = load average
     }
     .advice = wait until the machine is idle, or stop other programs
 condition-foreign-load = other programs
-    .value = { PERCENT($share) } of the CPU time
+    .value = { PERCENT($share) } of the CPU time{ WITH(", most of it by ", $said) }
     .advice = stop them{ WITH(": above ", PERCENT($limit), " no repeat counts") }
 condition-steal = steal
     .value = { PERCENT($share) } of the CPU time

@@ -104,9 +104,9 @@ fn conditions_are_said_with_what_to_do() {
     };
     for (condition, english, russian) in [
         (
-            Condition::ForeignLoad { share: 0.4, limit: Some(0.02) },
-            "other programs: 40 % of the CPU time; stop them: above 2.0 % no repeat counts",
-            "посторонние программы: 40\u{a0}% процессорного времени; остановите их: выше 2,0\u{a0}% ни один повтор не засчитывается",
+            Condition::ForeignLoad { share: 0.4, limit: Some(0.02), said: Some("rustc, cc1".into()) },
+            "other programs: 40 % of the CPU time, most of it by rustc, cc1; stop them: above 2.0 % no repeat counts",
+            "посторонние программы: 40\u{a0}% процессорного времени, больше всего — rustc, cc1; остановите их: выше 2,0\u{a0}% ни один повтор не засчитывается",
         ),
         (
             Condition::Steal { share: 0.012, limit: None },

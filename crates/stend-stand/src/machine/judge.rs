@@ -168,7 +168,7 @@ fn processor_time(texts: &Texts, gates: &Gates) -> Vec<Finding> {
     vec![
         Finding::of(
             state_of(busy, 0.01, of_others),
-            Condition::ForeignLoad { share: busy / total, limit: limit(of_others) },
+            Condition::ForeignLoad { share: busy / total, limit: limit(of_others), said: None },
         ),
         Finding::of(state_of(steal, 0.0, of_host), Condition::Steal { share: steal / total, limit: limit(of_host) }),
     ]

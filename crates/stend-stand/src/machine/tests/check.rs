@@ -5,6 +5,7 @@ use stend_model::suite::{Gate, Gates};
 
 use super::fixture::{FixtureHost, Unreachable};
 use crate::host::{Host as _, Output};
+use crate::machine::check::busiest;
 use crate::machine::judge::Finding;
 use crate::machine::judge::judge;
 use crate::machine::texts::Texts;
@@ -117,10 +118,23 @@ fn processor_time_of_others_counts_from_the_second_tick_on() {
     // A kernel without steal, and a count that goes backwards.
     assert_eq!(states("100 0 100 1100 0 0 0"), (State::Fine, State::Fine));
     assert_eq!(states("100 0 100 1100 0 0 0 0"), (State::Fine, State::Fine));
-    let Condition::ForeignLoad { share, limit } = *found(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign_load") else {
+    let Condition::ForeignLoad { share, limit, .. } = *found(&after("103 0 103 1094 0 0 0 0 0 0"), "foreign_load")
+    else {
         panic!();
     };
     assert_eq!((share, limit), (0.06, Some(0.05)));
+}
+
+#[test]
+fn the_programs_that_used_most_are_named_by_what_they_used_meanwhile() {
+    let stat =
+        |pid: u32, name: &str, user: u32| format!("{pid} ({name}) R 1 1 1 0 -1 0 0 0 0 0 {user} 10 0 0 20 0 1 0\n");
+    // One has used much before; one has a name that looks like more fields; one came meanwhile, and one is gone.
+    let before = [stat(1, "init", 9000), stat(7, "a) R 5 (b", 0), stat(8, "cc1", 5), stat(9, "gone", 70)].concat();
+    let after = [stat(1, "init", 9001), stat(7, "a) R 5 (b", 30), stat(8, "cc1", 25), stat(10, "cc1", 20)].concat();
+    assert_eq!(busiest(&format!("{before}\n{after}")).as_deref(), Some("cc1, a) R 5 (b"));
+    assert_eq!(busiest("no such files"), None);
+    assert_eq!(busiest(&format!("{before}\n{before}")), None);
 }
 
 #[test]
