@@ -44,6 +44,7 @@ for pair in memcpy: words: bytes: sse2:sse2 avx2:avx2 avx512:avx512f neon:asimd 
 		fi
 	done
 done
+ok "what the kernel offers is said" grep -q "\"ktls\": *\(true\|false\)" "$work/info"
 run 'copy at 1' "$probe" copy --alignment 1 --size 1M --huge-pages yes --seconds 5ms
 run 'load at 8' "$probe" copy --operation load --method words --alignment 8 --size 77777 --seconds 5ms
 run 'store at 3, odd' "$probe" copy --operation store --alignment 3 --size 1 --seconds 1ms

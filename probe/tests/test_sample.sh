@@ -30,7 +30,9 @@ ok 'ends on TERM' sh -c "tail -n 1 '$work/lines' | grep -q '\"event\":\"end\"'"
 root=$work/root
 mkdir -p "$root/proc/net" "$root/proc/pressure" "$root/sys/block/sda" "$root/sys/block/sdb" "$root/sys/block/loop0" "$root/sys/block/loop1" "$root/sys/block/loop2" \
 	"$root/sys/class/thermal/thermal_zone0" "$root/sys/class/thermal/thermal_zone1" "$root/sys/class/hwmon/hwmon0" \
-	"$root/sys/devices/system/cpu/cpu1/cpufreq"
+	"$root/sys/devices/system/cpu/cpu1/cpufreq" "$root/sys/devices/system/cpu/cpu0/thermal_throttle" "$root/sys/devices/system/cpu/cpu1/thermal_throttle"
+echo 3 >"$root/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count"
+echo 4 >"$root/sys/devices/system/cpu/cpu1/thermal_throttle/core_throttle_count"
 cat >"$root/proc/stat" <<'END'
 cpu  300 20 30 4000 50 6 7 8 0 0
 cpu0 100 10 10 2000 25 3 3 4 0 0
@@ -104,7 +106,7 @@ for pair in "cpu.user_ns_total\":$((300 * tick))" "cpu1.steal_ns_total\":$((4 * 
 	'disk.sda.read_bytes_total":1024000' 'disk.sda.writes_total":200' 'disk.sda.written_bytes_total":2048000' \
 	'disk.sda.in_flight":3' 'disk.sda.busy_ns_total":50000000' 'disk.loop1.reads_total":5' \
 	'net.eth0.7.received_bytes_total":123456789' 'net.eth0.7.received_packets_total":77' 'net.eth0.7.sent_bytes_total":555' \
-	'net.eth0.7.sent_packets_total":6' 'cpu1.frequency_hz":3400000000' 'thermal.x86_pkg_temp_celsius":41.500' \
+	'net.eth0.7.sent_packets_total":6' 'cpu1.frequency_hz":3400000000' 'cpu.throttles_total":7' 'thermal.x86_pkg_temp_celsius":41.500' \
 	'thermal.x86_pkg_temp_2_celsius":-5.250' 'thermal.nvme_Composite__A__celsius":38.850' \
 	'energy.rapl.package-0_joules_total":1234.567' 'energy.rapl.package-0.dram_joules_total":5.000' \
 	'power.ina226_power1_watts":7.250' 'power.ina226_board_watts":9.000' 'energy.ina226_energy1_joules_total":3.500'; do

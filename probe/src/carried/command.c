@@ -584,6 +584,9 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 	}
 	name_commands(plan, path);
 	make_place(&place, work);
+	/* For questions that stend-probe itself answers. */
+	if (setenv("STEND_PROBE", place.probe, 1) != 0)
+		fail(EXIT_BROKEN, "out of memory");
 	signals = signals_catch((const int[]){ SIGTERM, SIGINT, SIGHUP }, 3, on_signal);
 	if (chosen.continued == NULL)
 		send_plan(&json, plan);

@@ -1,9 +1,14 @@
 /* `stend-probe info`: what this machine is, as far as a program can tell without privileges. */
 #include "commands.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <netinet/in.h>
+#include <sys/socket.h>
+#endif
 #include <time.h>
 #include <unistd.h>
 
@@ -173,6 +178,48 @@ static void add_timer(struct json *json)
 	json_close_object(json);
 }
 
+#ifdef __linux__
+/* The numbers of linux/socket.h and linux/tcp.h, which older headers lack. */
+enum { CRYPTO_FAMILY = 38, UPPER_PROTOCOL = 31 };
+
+/* A socket of the kernel's ciphers. */
+static bool has_af_alg(void)
+{
+	int descriptor = socket(CRYPTO_FAMILY, SOCK_SEQPACKET, 0);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return descriptor >= 0;
+}
+
+/* Without a connection the kernel refuses TLS that it has in another way than TLS that it has not. */
+static bool has_ktls(void)
+{
+	static const char name[] = "tls";
+	int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (descriptor < 0)
+		return false;
+	bool has = setsockopt(descriptor, IPPROTO_TCP, UPPER_PROTOCOL, name, sizeof name - 1) == 0 || errno == ENOTCONN;
+	close(descriptor);
+	return has;
+}
+
+static void add_offers(struct json *json)
+{
+	json_open_object(json, "offers");
+	json_boolean(json, "af_alg", has_af_alg());
+	json_boolean(json, "ktls", has_ktls());
+	json_close_object(json);
+}
+#else
+static void add_offers(struct json *json)
+{
+	(void)json;
+	miss("offers", "only Linux is asked");
+}
+#endif
+
 static const char *endianness(void)
 {
 	const uint32_t one = 1;
@@ -203,6 +250,7 @@ int command_info(int argc, char **argv)
 	add_huge_pages(&json);
 	add_clock(&json);
 	add_timer(&json);
+	add_offers(&json);
 	json_open_object(&json, "missing");
 	for (size_t i = 0; i < missing_count; i++)
 		json_text(&json, missing[i].name, missing[i].reason);

@@ -36,7 +36,7 @@ static const struct command command = {
 	"sample", "Sample the machine: processors, memory, disks, networks, pressure, temperatures, energy, control groups.",
 	"Prints `begin`, one `sample` per tick from the start, and `end`. Ends when standard input is closed, if that is a pipe,\n"
 	"a socket or a terminal; on TERM, INT and HUP; or after --seconds. Ticks are at fixed moments; a missed one is skipped.\n"
-	"Frequencies and energy are read at most ten times a second, temperatures and swapping once. To limit the cost to 0.4 %\n"
+	"Frequencies and energy are read at most ten times a second, temperatures, throttling and swapping once. To limit the cost to 0.4 %\n"
 	"of one core (at 10 samples a second; in proportion above), a group of metrics that is expensive on this machine is read\n"
 	"less often, but at least once a second. Unavailable metrics are listed under `missing` in `begin`; metrics that\n"
 	"disappear later are omitted from the samples.",
@@ -123,6 +123,7 @@ GROUP(system, memory)
 GROUP(system, swap)
 GROUP(system, pressure)
 GROUP(system, frequencies)
+GROUP(system, throttles)
 GROUP(devices, disks)
 GROUP(devices, networks)
 GROUP(devices, temperatures)
@@ -148,6 +149,7 @@ static struct group {
 	{ add_pressure, 0, 1, 0 },   { add_disks, 0, 1, 0 },     { add_networks, 0, 1, 0 },
 	{ add_control_groups, 0, 1, 0 }, { add_loader, 0, 1, 0 },
 	{ add_frequencies, 10, 1, 0 }, { add_readings, 10, 1, 0 }, { add_temperatures, 1, 1, 0 },
+	{ add_throttles, 1, 1, 0 },
 };
 
 enum { GROUPS = sizeof groups / sizeof *groups };

@@ -22,6 +22,8 @@ struct sample_system {
 	struct source_file pressure[3];
 	struct frequency *frequencies;
 	size_t frequency_count;
+	struct source_file *throttles; /* of each processor that counts them */
+	size_t throttle_count;
 };
 
 /* `root` is what stands in front of /proc and /sys; what is not there goes to `missing`, an open JSON object. */
@@ -33,6 +35,7 @@ void sample_system_add_swap(struct sample_system *system, struct sample_line *li
 void sample_system_add_pressure(struct sample_system *system, struct sample_line *line);
 /* Some kernels interrupt each processor for it. */
 void sample_system_add_frequencies(struct sample_system *system, struct sample_line *line);
+void sample_system_add_throttles(struct sample_system *system, struct sample_line *line);
 void sample_system_free(struct sample_system *system);
 
 struct disk_set;

@@ -9,15 +9,40 @@
 
 static const char *const pressure_names[3] = { "cpu", "io", "memory" };
 
-static void find_frequencies(struct sample_system *system, const char *root)
+/* A root of fixtures may show more processors than this machine has. */
+static long processors_of(const char *root)
 {
 	long processors = sysconf(_SC_NPROCESSORS_CONF);
+
+	return *root != '\0' || processors < 1 ? 4096 : processors;
+}
+
+static void find_throttles(struct sample_system *system, const char *root)
+{
 	char path[96];
 
-	/* A root of fixtures may show more processors than this machine has. */
-	if (*root != '\0' || processors < 1)
-		processors = 4096;
-	for (long i = 0; i < processors; i++) {
+	for (long i = 0; i < processors_of(root); i++) {
+		struct source_file file;
+
+		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/thermal_throttle/core_throttle_count", i);
+		source_file_make(&file, root, path);
+		if (!source_file_read(&file)) {
+			source_file_free(&file);
+			continue;
+		}
+		struct source_file *larger = realloc(system->throttles, (system->throttle_count + 1) * sizeof *larger);
+		if (larger == NULL)
+			fail(EXIT_BROKEN, "out of memory");
+		system->throttles = larger;
+		system->throttles[system->throttle_count++] = file;
+	}
+}
+
+static void find_frequencies(struct sample_system *system, const char *root)
+{
+	char path[96];
+
+	for (long i = 0; i < processors_of(root); i++) {
 		struct frequency frequency;
 
 		snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cpufreq/scaling_cur_freq", i);
@@ -80,6 +105,7 @@ void sample_system_make(struct sample_system *system, const char *root, struct j
 		snprintf(name, sizeof name, "pressure.%s", pressure_names[i]);
 		make_file(&system->pressure[i], root, path, name, missing);
 	}
+	find_throttles(system, root);
 	find_frequencies(system, root);
 	if (system->frequency_count == 0)
 		missing_in(missing, "frequency", "/sys/devices/system/cpu/cpu*/cpufreq", NULL);
@@ -96,6 +122,9 @@ void sample_system_free(struct sample_system *system)
 	for (size_t i = 0; i < system->frequency_count; i++)
 		source_file_free(&system->frequencies[i].file);
 	free(system->frequencies);
+	for (size_t i = 0; i < system->throttle_count; i++)
+		source_file_free(&system->throttles[i]);
+	free(system->throttles);
 }
 
 /* "cpu  1 2 3 …" and "cpu0 1 2 3 …", in ticks. */
@@ -232,4 +261,19 @@ void sample_system_add_frequencies(struct sample_system *system, struct sample_l
 			sample_line_add(line, frequency->name, ".frequency_hz", take_number(&at) * 1000);
 		}
 	}
+}
+
+/* The sum over all processors: how often heat slowed a core down. */
+void sample_system_add_throttles(struct sample_system *system, struct sample_line *line)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < system->throttle_count; i++) {
+		if (!source_file_read(&system->throttles[i]))
+			return;
+		const char *at = system->throttles[i].text;
+		sum += take_number(&at);
+	}
+	if (system->throttle_count > 0)
+		sample_line_add(line, "cpu", ".throttles_total", sum);
 }
