@@ -1,4 +1,4 @@
-//! The weighing: what each machine does for a watt and for its price, where these are known.
+//! The weighing: what each machine does for a watt, for its price and for a kilogram of it, where these are known.
 //!
 //! Watts are what the machine's sensors said while each scenario ran, or given by hand, as prices are: single numbers without a spread. So a ratio keeps the interval of its figures alone, and has no verdict:
 //! the test was made on what was measured, not on what it is divided by. Of two machines only facts of the same thing are held against each
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::metric::{Better, Unit};
 use stend_model::reference::Reference;
-use stend_model::weight::{Known, Machines, Power, Price};
+use stend_model::weight::{Known, Machines, Power, Price, Weight};
 
 use super::table::{Cell, ColumnOrigin, Row, Table};
 use stend_model::record::Record;
@@ -39,12 +39,14 @@ pub enum Divisor {
         /// Of which currency.
         currency: String,
     },
+    /// Kilograms.
+    Kilogram,
 }
 
 /// What is known of a column's machine.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Side {
-    /// Watts, or the price.
+    /// Watts, the price, or kilograms.
     pub amount: f64,
     /// Who says so; empty where sensors do.
     pub source: String,
@@ -91,6 +93,7 @@ pub struct WeighedCell {
 pub struct Facts {
     price: Option<Price>,
     power: Option<Power>,
+    weight: Option<Weight>,
     /// Who says so, where the fact itself does not.
     source: String,
     /// Watts that sensors measured while each scenario ran, by what they are of.
@@ -127,17 +130,18 @@ pub fn facts(table: &Table, records: &[&Record], references: &[Reference], files
         };
         let known = all(&files.named).into_iter().chain(run.known.clone()).chain(all(&files.kept));
         let mut facts = Facts { measured: measured_watts(record), ..Facts::default() };
-        for Known { price, power, .. } in known {
+        for Known { price, power, weight, .. } in known {
             facts.price = facts.price.or(price);
             facts.power = facts.power.or(power);
+            facts.weight = facts.weight.or(weight);
         }
         Some(facts)
     };
     let published = |reference: &str, machine: &str, source: &str| {
         let reference = references.iter().find(|one| one.name == reference)?;
         let machine = reference.machine.iter().find(|one| one.id == machine)?;
-        let (price, power) = (machine.price.clone(), machine.power.clone());
-        Some(Facts { price, power, source: source.into(), measured: BTreeMap::new() })
+        let (price, power, weight) = (machine.price.clone(), machine.power.clone(), machine.weight.clone());
+        Some(Facts { price, power, weight, source: source.into(), measured: BTreeMap::new() })
     };
     let of = |origin: &ColumnOrigin| match origin {
         ColumnOrigin::Run { id, .. } => of_run(id),
@@ -219,7 +223,10 @@ fn known(facts: &Facts) -> Vec<((Divisor, String), Side)> {
         let by = Divisor::Money { currency: price.currency.clone() };
         ((by, price.of.clone()), side(price.amount, &price.source))
     });
-    sensors.chain(watts).chain(money).collect()
+    let kilograms = facts.weight.iter();
+    let kilograms =
+        kilograms.map(|weight| ((Divisor::Kilogram, weight.of.clone()), side(weight.kilograms, &weight.source)));
+    sensors.chain(watts).chain(money).chain(kilograms).collect()
 }
 
 fn weighed(row: &Row, sides: &[Option<Side>]) -> Option<WeighedRow> {
@@ -300,11 +307,13 @@ unit = "B/s"
         let files = machines(
             "[[machine]]\nname = \"testbed\"\npower = { loaded = 20, of = \"board\", source = \"s\" }\n\
              price = { amount = 100, currency = \"USD\", of = \"board\", source = \"s\" }\n\
+             weight = { kilograms = 0.5, of = \"board\", source = \"s\" }\n\
              [[machine]]\nname = \"light\"\npower = { loaded = 10, of = \"board\", source = \"s\" }\n\
+             weight = { kilograms = 0.1, of = \"board\", source = \"s\" }\n\
              price = { amount = 100, currency = \"EUR\", of = \"board\", source = \"s\" }\n",
         );
         let found = weigh(&table, &facts(&table, &records, &references, &files));
-        let [watts, dollars, euros] = &found[..] else { panic!("{found:?}") };
+        let [watts, dollars, kilograms, euros] = &found[..] else { panic!("{found:?}") };
         assert_eq!(watts.by, Divisor::Watt);
         let cells = |weighing: &Weighing, row: usize| weighing.rows[row].cells.clone();
         // alpha: a megabyte in a millisecond is 1 GB/s, over 20 W; beta: a millisecond times 20 W.
@@ -318,6 +327,8 @@ unit = "B/s"
         assert_eq!(watts.sides[2].as_ref().unwrap().source, "t, s");
         let [Some(beta), Some(lighter), None] = &cells(watts, 1)[..] else { panic!() };
         assert!((beta.value - 0.02).abs() < 1e-9 && (lighter.factor.unwrap() - 2.0).abs() < 1e-9);
+        let [Some(alpha), Some(lighter), None] = &cells(kilograms, 0)[..] else { panic!() };
+        assert!((alpha.value / 2e9 - 1.0).abs() < 1e-9 && (lighter.factor.unwrap() - 5.0).abs() < 1e-9);
         // Dollars and euros are not held against each other.
         for (weighing, column) in [(dollars, 0), (euros, 1)] {
             let known: Vec<_> = cells(weighing, 0).iter().map(Option::is_some).collect();

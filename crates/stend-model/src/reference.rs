@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::metric::Unit;
 use crate::position::{TomlError, parse_toml};
-use crate::weight::{FactError, Power, Price, check};
+use crate::weight::{FactError, Power, Price, Weight, check};
 
 /// One source and its figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,9 @@ pub struct PublishedMachine {
     /// What it draws, as published.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// What it weighs, as published.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Weight>,
 }
 
 /// One published figure. Either a `value` with its `unit`, or `words` where the publication gives no number.
@@ -116,7 +119,8 @@ impl Reference {
     pub fn parse(text: &str, file: &str) -> Result<Self, ReferenceError> {
         let reference: Self = parse_toml(text, file)?;
         for machine in &reference.machine {
-            check(machine.price.as_ref(), machine.power.as_ref()).map_err(|source| ReferenceError::Machine {
+            let facts = check(machine.price.as_ref(), machine.power.as_ref(), machine.weight.as_ref());
+            facts.map_err(|source| ReferenceError::Machine {
                 file: file.to_owned(),
                 id: machine.id.clone(),
                 source,

@@ -39,6 +39,19 @@ pub struct Power {
     pub source: Option<String>,
 }
 
+/// A weight, as scales say it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weight {
+    /// Kilograms, above zero.
+    pub kilograms: f64,
+    /// Of what: `board and SSD`, `the whole machine`. Weights of different things are never held against each other.
+    pub of: String,
+    /// Where it is from. A publication's machines need none: the publication is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
 /// Machines with what is known of them, as a file has them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -76,6 +89,9 @@ pub struct Known {
     /// What it draws.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// What it weighs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<Weight>,
 }
 
 /// A file of machines that cannot be used. The message is one line and says where.
@@ -114,6 +130,9 @@ pub enum FactError {
     /// A power that nothing can be divided by, in watts.
     #[error("a power of {0} W is none; write watts above 0")]
     Power(f64),
+    /// A weight that nothing can be divided by, in kilograms.
+    #[error("a weight of {0} kg is none; write kilograms above 0")]
+    Weight(f64),
     /// More power when idle than under load.
     #[error("it draws {idle} W idle and {loaded} W loaded; loaded must be the more")]
     Idle {
@@ -145,20 +164,26 @@ impl Machines {
             let sources = [
                 machine.price.as_ref().map(|price| ("price", &price.source)),
                 machine.power.as_ref().map(|power| ("power", &power.source)),
+                machine.weight.as_ref().map(|weight| ("weight", &weight.source)),
             ];
             let without = sources.into_iter().flatten().find(|(_, source)| source.is_none());
             let sourced = without.map_or(Ok(()), |(fact, _)| Err(FactError::NoSource(fact)));
-            check(machine.price.as_ref(), machine.power.as_ref()).and(sourced).map_err(wrong)?;
+            check(machine.price.as_ref(), machine.power.as_ref(), machine.weight.as_ref())
+                .and(sourced)
+                .map_err(wrong)?;
         }
         Ok(machines)
     }
 }
 
 /// Checks that facts can be divided by.
-pub(crate) fn check(price: Option<&Price>, power: Option<&Power>) -> Result<(), FactError> {
+pub(crate) fn check(price: Option<&Price>, power: Option<&Power>, weight: Option<&Weight>) -> Result<(), FactError> {
     let sound = |number: f64| number.is_finite() && number > 0.0;
     if let Some(price) = price.filter(|price| !sound(price.amount)) {
         return Err(FactError::Price { amount: price.amount, currency: price.currency.clone() });
+    }
+    if let Some(weight) = weight.filter(|weight| !sound(weight.kilograms)) {
+        return Err(FactError::Weight(weight.kilograms));
     }
     if let Some(power) = power {
         let wrong = [Some(power.loaded), power.idle].into_iter().flatten().find(|watts| !sound(*watts));
@@ -181,6 +206,7 @@ mod tests {
 name = "pc-7"
 price = { amount = 52, currency = "USD", of = "processor", source = "price list, 2013" }
 power = { loaded = 30, idle = 12, of = "board and SSD", source = "wattmeter" }
+weight = { kilograms = 0.4, of = "board and SSD", source = "scales" }
 [[machine]]
 name = "pc-8"
 "#;
@@ -202,6 +228,8 @@ name = "pc-8"
             ("loaded = 30", "loaded = -1", "a power of -1 W is none"),
             ("idle = 12", "idle = 31", "draws 31 W idle and 30 W loaded"),
             (", source = \"wattmeter\"", "", "its power needs a \"source\""),
+            ("kilograms = 0.4", "kilograms = 0", "a weight of 0 kg is none"),
+            (", source = \"scales\"", "", "its weight needs a \"source\""),
             ("idle = 12", "idel = 12", "m.toml:5:24: unknown field `idel`"),
             ("amount = 52", "amount = \"a lot\"", "m.toml:4:20"),
         ] {

@@ -1,4 +1,4 @@
-//! The weighing in words: what each machine does for a watt and for its price.
+//! The weighing in words: what each machine does for a watt, for its price and for a kilogram.
 
 use stend_model::metric::{Better, three_digits};
 
@@ -19,6 +19,7 @@ pub(super) fn title(weighing: &Weighing) -> Phrase {
     let of = &weighing.of;
     match &weighing.by {
         Divisor::Watt => words::say("weighing-watt", &[("of", Given::Text(of))]),
+        Divisor::Kilogram => words::say("weighing-kilogram", &[("of", Given::Text(of))]),
         Divisor::Money { currency } => {
             words::say("weighing-money", &[("currency", Given::Text(currency)), ("of", Given::Text(of))])
         }
@@ -28,6 +29,7 @@ pub(super) fn title(weighing: &Weighing) -> Phrase {
 fn unit(weighing: &Weighing) -> &str {
     match &weighing.by {
         Divisor::Watt => "W",
+        Divisor::Kilogram => "kg",
         Divisor::Money { currency } => currency,
     }
 }

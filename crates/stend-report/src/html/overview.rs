@@ -445,7 +445,7 @@ pub(super) fn sources(table: &Table) -> Vec<SourceView> {
     text::references(table, &rows).into_iter().map(view).collect()
 }
 
-/// What each machine does for a watt, or for its price.
+/// What each machine does for a watt, for its price, or for a kilogram.
 pub(super) struct WeighingView {
     pub(super) title: Phrase,
     pub(super) columns: Vec<String>,

@@ -55,7 +55,7 @@ pub(super) struct Options {
     /// Show all metrics, not only each scenario's main one; CSV, JSON and pages always have all
     #[arg(long)]
     pub(super) all_metrics: bool,
-    /// A TOML file with power and prices of machines, for figures per watt and per price; files in stend/machines/ of the user's configuration
+    /// A TOML file with power, prices and weights of machines, for figures per watt, price and kilogram; files in stend/machines/ of the user's configuration
     /// directory are always read. `docs/reference/compare.md` describes the format
     #[arg(long, value_name = "FILE")]
     machines: Vec<PathBuf>,

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::record::Summary;
 use stend_model::run::HERE;
-use stend_model::weight::{Known, Power, Price};
+use stend_model::weight::{Known, Power, Price, Weight};
 
 use super::Global;
 use super::changing::assigned;
@@ -101,7 +101,10 @@ struct Facts {
     /// Power draw of the whole machine under load, in watts; comparisons then include figures per watt
     #[arg(long, value_name = "WATTS", allow_hyphen_values = true)]
     watts: Option<String>,
-    /// Source of price and watts, as in "invoice of May" [default: a note that they were given here, with the date]
+    /// Weight of the whole machine, in kilograms; comparisons then include figures per kilogram
+    #[arg(long, value_name = "KILOGRAMS", allow_hyphen_values = true)]
+    kilograms: Option<String>,
+    /// Source of price, watts and kilograms, as in "invoice of May" [default: a note that they were given here, with the date]
     #[arg(long, value_name = "TEXT")]
     source: Option<String>,
     /// Its location, as in "the cellar"
@@ -118,8 +121,8 @@ struct Facts {
 impl Facts {
     /// Whether none is given. A source alone says nothing.
     fn is_empty(&self) -> bool {
-        let Self { labels, price, watts, source: _, place, cc, cflags } = self;
-        labels.is_empty() && [price, watts, place, cc, cflags].into_iter().all(Option::is_none)
+        let Self { labels, price, watts, kilograms, source: _, place, cc, cflags } = self;
+        labels.is_empty() && [price, watts, kilograms, place, cc, cflags].into_iter().all(Option::is_none)
     }
 }
 
@@ -220,7 +223,7 @@ fn set(global: &Global, name: &str, destination: Option<&str>, facts: &Facts) ->
         let old = known(hosts, name)?;
         if destination.is_none() && facts.is_empty() {
             return Err(Failure::usage(format!(
-                "nothing to set of {name}: give its DESTINATION, --label, --price, --watts, --place, --cc or --cflags; `stend hosts show {name}` tells what is known"
+                "nothing to set of {name}: give its DESTINATION, --label, --price, --watts, --kilograms, --place, --cc or --cflags; `stend hosts show {name}` tells what is known"
             )));
         }
         let in_place_of = old.name.clone();
@@ -312,18 +315,25 @@ fn with_facts(mut known: Known, destination: Option<&str>, facts: &Facts) -> Res
         };
     }
     if let Some(watts) = &facts.watts {
-        known.power = match watts.as_str() {
-            "" => None,
-            watts => {
-                let number = watts.strip_suffix('W').unwrap_or(watts).trim();
-                let loaded = number.parse().ok().filter(|watts: &f64| watts.is_finite() && *watts > 0.0);
-                let loaded = loaded
-                    .ok_or_else(|| Failure::usage(format!("--watts \"{watts}\": write watts above 0, as in 65")))?;
-                Some(Power { loaded, idle: None, of: WHOLE.into(), source: source() })
-            }
-        };
+        let loaded = above_nothing(watts, "W")
+            .map_err(|()| Failure::usage(format!("--watts \"{watts}\": write watts above 0, as in 65")))?;
+        known.power = loaded.map(|loaded| Power { loaded, idle: None, of: WHOLE.into(), source: source() });
+    }
+    if let Some(text) = &facts.kilograms {
+        let kilograms = above_nothing(text, "kg")
+            .map_err(|()| Failure::usage(format!("--kilograms \"{text}\": write kilograms above 0, as in 1.4")))?;
+        known.weight = kilograms.map(|kilograms| Weight { kilograms, of: WHOLE.into(), source: source() });
     }
     Ok(known)
+}
+
+/// A number above 0, which may have its unit; nothing where the text is empty.
+fn above_nothing(text: &str, unit: &str) -> Result<Option<f64>, ()> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = text.strip_suffix(unit).unwrap_or(text).trim().parse().ok();
+    number.filter(|number: &f64| number.is_finite() && *number > 0.0).map(Some).ok_or(())
 }
 
 /// `1200 EUR`, `1200EUR`, `EUR 1200`.
@@ -358,10 +368,11 @@ pub(super) fn facts_of(known: &Known) -> Vec<String> {
     let labels = known.labels.iter().map(|(label, value)| format!("{label}={value}"));
     let price = known.price.iter().map(|price| format!("{} {} ({})", price.amount, price.currency, price.of));
     let power = known.power.iter().map(|power| format!("{} W ({})", power.loaded, power.of));
+    let weight = known.weight.iter().map(|weight| format!("{} kg ({})", weight.kilograms, weight.of));
     let compiler = [("cc", &known.cc), ("cflags", &known.cflags)];
     let compiler =
         compiler.into_iter().filter_map(|(what, value)| value.as_ref().map(|value| format!("{what} {value}")));
-    known.place.iter().cloned().chain(labels).chain(price).chain(power).chain(compiler).collect()
+    known.place.iter().cloned().chain(labels).chain(price).chain(power).chain(weight).chain(compiler).collect()
 }
 
 /// A machine, and its runs, the newest first.
@@ -392,6 +403,7 @@ fn document(hosts: &Hosts, one: &OneHost, name: &str) -> Doc {
     let sources = [
         known.price.as_ref().map(|price| ("price", &price.source)),
         known.power.as_ref().map(|power| ("power", &power.source)),
+        known.weight.as_ref().map(|weight| ("weight", &weight.source)),
     ];
     let source =
         |(what, source): (_, &Option<String>)| format!("source of its {what}: {}", source.as_deref().unwrap_or("-"));
