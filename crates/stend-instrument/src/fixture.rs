@@ -1,6 +1,6 @@
 //! For tests: recorded outputs of real tools, and running the tools themselves.
 //!
-//! A fixture is a folder in `tests/fixtures/tools/`: `parameters.json`, `version`, `usage.json`, `stdout`, `stderr`, and the result
+//! A fixture is a folder in `tests/fixtures/tools/`: `parameters.json`, `version`, `usage.json`, `stdout`, `stderr`, `after`, and the result
 //! files by name. They are recorded with
 //! `STEND_RECORD=1 cargo test -p stend record_fixtures -- --ignored --test-threads 1`.
 
@@ -39,13 +39,14 @@ pub(super) fn read(adapter: &dyn Adapter, name: &str) -> (Scenario, Finished) {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(&folder).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
-        if !["parameters.json", "usage.json", "version", "stdout", "stderr"].contains(&file.as_str()) {
+        if !["parameters.json", "usage.json", "version", "stdout", "stderr", "after"].contains(&file.as_str()) {
             files.insert(format!("/repeat/{file}"), fs::read(folder.join(&file)).unwrap());
         }
     }
     let usage = serde_json::from_str(&text("usage.json")).unwrap();
     let (stdout, stderr) = (text("stdout"), text("stderr"));
-    (scenario, Finished { stdout, stderr, files, usage, started_ns: 1_000_000_000_000, version: text("version") })
+    let (after, version) = (fs::read_to_string(folder.join("after")).unwrap_or_default(), text("version"));
+    (scenario, Finished { stdout, stderr, after, files, usage, started_ns: 1_000_000_000_000, version })
 }
 
 /// Runs what the adapter asks for, as the runner does, in directories of its own.
@@ -69,15 +70,15 @@ pub(super) fn run_as(number: usize, adapter: &dyn Adapter, scenario: &Scenario, 
     for (path, contents) in &invocation.files {
         fs::write(path, contents).unwrap();
     }
+    let started = |words: &[String]| {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).envs(&invocation.environment).current_dir(&place.work).stdin(Stdio::null());
+        command.output().unwrap()
+    };
     let (before, start) = (children_cpu_ns(), Instant::now());
-    let output = Command::new(&invocation.words[0])
-        .args(&invocation.words[1..])
-        .envs(&invocation.environment)
-        .current_dir(&place.work)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let (wall_ns, after) = (start.elapsed().as_nanos() as u64, children_cpu_ns());
+    let output = started(&invocation.words);
+    let (wall_ns, used) = (start.elapsed().as_nanos() as u64, children_cpu_ns());
+    let after = if invocation.after.is_empty() { Vec::new() } else { started(&invocation.after).stdout };
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(&place.work).unwrap() {
         let path = entry.unwrap().path().display().to_string();
@@ -92,12 +93,13 @@ pub(super) fn run_as(number: usize, adapter: &dyn Adapter, scenario: &Scenario, 
     Finished {
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        after: String::from_utf8_lossy(&after).into_owned(),
         files,
         usage: Usage {
             t_ns: None,
             wall_ns,
-            user_ns: after.0 - before.0,
-            system_ns: after.1 - before.1,
+            user_ns: used.0 - before.0,
+            system_ns: used.1 - before.1,
             max_rss_bytes: 0,
             exit: output.status.code(),
             signal: None,
@@ -135,6 +137,9 @@ pub(super) fn record(adapter: &dyn Adapter, name: &str, parameters: &[(&str, &st
     write("version", finished.version.as_bytes());
     write("stdout", finished.stdout.as_bytes());
     write("stderr", finished.stderr.as_bytes());
+    if !finished.after.is_empty() {
+        write("after", finished.after.as_bytes());
+    }
     for (path, contents) in &finished.files {
         write(path.rsplit('/').next().unwrap(), contents);
     }
@@ -187,7 +192,7 @@ fn every_suite_passes_the_checks_of_its_adapters() {
 /// What adapters say of tools that went wrong is stend's own, so the Russian report says it in Russian.
 #[test]
 fn every_failure_has_a_russian_form() {
-    use super::{fio::Fio, gzip::Gzip, openssl::OpenSsl};
+    use super::{compress::GZIP, fio::Fio, openssl::OpenSsl};
     type Change = fn(&mut Finished);
     fn report(finished: &mut Finished, change: impl Fn(String) -> String) {
         let report = finished.files.get_mut("/repeat/report.json").unwrap();
@@ -211,9 +216,9 @@ fn every_failure_has_a_russian_form() {
         (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = "+R:many".into()),
         (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.stderr = "+R:0:aes-256-gcm:1.000000".into()),
         (&OpenSsl, "openssl-3.0-aes-256-gcm", |finished| finished.usage.timed_out = true),
-        (&Gzip, "gzip-1.12-pages-3", |finished| finished.usage.wall_ns = 0),
-        (&Gzip, "gzip-1.12-pages-3", |finished| finished.stdout = "Hello!".into()),
-        (&Gzip, "gzip-1.12-pages-3", |finished| finished.usage.exit = Some(1)),
+        (&GZIP, "gzip-1.12-pages-3", |finished| finished.usage.wall_ns = 0),
+        (&GZIP, "gzip-1.12-pages-3", |finished| finished.after = "Hello!".into()),
+        (&GZIP, "gzip-1.12-pages-3", |finished| finished.usage.exit = Some(1)),
     ];
     let mut kinds = std::collections::HashSet::new();
     for (adapter, name, change) in cases {

@@ -5,10 +5,11 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod compress;
 mod fio;
 #[cfg(test)]
 pub mod fixture;
-mod gzip;
+mod hdparm;
 mod http;
 mod openssl;
 mod parameters;
@@ -52,9 +53,10 @@ pub trait Adapter: Sync {
         vec![self.name().to_owned()]
     }
 
-    /// The arguments by which the tool says what it can do, if it is to be asked.
-    fn abilities(&self) -> &'static [&'static str] {
-        &[]
+    /// The command by which the tool, called by this name or path, says what it can do for the scenario, if it is to be asked. `work`: the
+    /// directory for runs' files.
+    fn abilities(&self, _: &Scenario, _program: &str, _work: &str) -> Option<Vec<String>> {
+        None
     }
 
     /// What the tool, which said so of its abilities, lacks for the scenario; as the reason why that is skipped.
@@ -119,7 +121,7 @@ pub enum AdapterError {
     /// openssl's.
     #[error(transparent)]
     OpenSsl(#[from] OpenSslError),
-    /// gzip's, or that of a command.
+    /// A compressor's, or that of a command.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// There is no adapter of this name.
@@ -261,6 +263,8 @@ pub struct Invocation {
     pub before: Vec<String>,
     /// The program and its arguments. It is started under `stend-probe guard`, in the place's `work` directory.
     pub words: Vec<String>,
+    /// What is to be done after it, if it ended well, also under a guard: what this prints is for the check alone. Nothing if empty.
+    pub after: Vec<String>,
     /// Variables to set.
     pub environment: BTreeMap<String, String>,
     /// Files to read afterwards, by path; a final `*` stands for any rest of a name. Those that do not exist are left out.
@@ -310,6 +314,8 @@ pub struct Finished {
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
+    /// What the command after it printed on its standard output.
+    pub after: String,
     /// The results asked for that exist, by path.
     pub files: Files,
     /// What it used: wall time, CPU time, exit status.
@@ -321,11 +327,15 @@ pub struct Finished {
 }
 
 /// Every adapter.
-pub const ADAPTERS: [&dyn Adapter; 9] = [
+pub const ADAPTERS: [&dyn Adapter; 13] = [
     &fio::Fio,
     &openssl::OpenSsl,
     &openssl::STime,
-    &gzip::Gzip,
+    &compress::GZIP,
+    &compress::PIGZ,
+    &compress::ZSTD,
+    &compress::BROTLI,
+    &hdparm::Hdparm,
     &time::Time,
     &http::WRK,
     &http::AB,

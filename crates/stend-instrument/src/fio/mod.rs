@@ -202,8 +202,8 @@ impl Adapter for Fio {
         Ok(())
     }
 
-    fn abilities(&self) -> &'static [&'static str] {
-        &["--enghelp"]
+    fn abilities(&self, _: &Scenario, program: &str, _work: &str) -> Option<Vec<String>> {
+        Some([program, "--enghelp"].map(str::to_owned).into())
     }
 
     fn lacks(&self, scenario: &Scenario, said: &str) -> Option<Cause> {
@@ -388,6 +388,7 @@ fn invocation(scenario: &Scenario, place: &Place) -> Result<Invocation, FioError
     let words = ["sh", "-c", SCRIPT, "stend-fio", &in_work(REPORT_FILE), directory, &load.size().to_string(), &count];
     Ok(Invocation {
         before: Vec::new(),
+        after: Vec::new(),
         files: BTreeMap::from([(in_work(JOB_FILE), Cow::Owned(text.into_bytes()))]),
         words: words.map(str::to_owned).into_iter().chain(files).chain(options).chain([in_work(JOB_FILE)]).collect(),
         environment,

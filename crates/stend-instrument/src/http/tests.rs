@@ -27,6 +27,7 @@ fn finished(report: &str, seen: &str) -> Finished {
     Finished {
         stdout: seen.into(),
         stderr: String::new(),
+        after: String::new(),
         files: BTreeMap::from([("/repeat/report".into(), report.into())]),
         usage: usage.unwrap(),
         started_ns: 5,

@@ -64,6 +64,42 @@ const AES: [(&str, &str, &str, &str); 6] = [
     ),
 ];
 
+/// Cipher, key, initialisation vector, plain text, its encryption, and the document, of ciphers that engines and providers bring.
+const BROUGHT: [(&str, &str, &str, &str, &str, &str); 4] = [
+    (
+        "rc4",
+        "0102030405060708090a0b0c0d0e0f10",
+        "",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "9ac7cc9a609d1ef7b2932899cde41b975248c4959014126a6e8a84f11d1a9e1c",
+        "rfc-6229",
+    ),
+    (
+        "kuznyechik-ecb",
+        "8899aabbccddeeff0011223344556677fedcba98765432100123456789abcdef",
+        "",
+        "1122334455667700ffeeddccbbaa998800112233445566778899aabbcceeff0a",
+        "7f679d90bebc24305a468d42b9d4edcdb429912c6e0032f9285452d76718d08b",
+        "gost-34-13",
+    ),
+    (
+        "kuznyechik-ctr",
+        "8899aabbccddeeff0011223344556677fedcba98765432100123456789abcdef",
+        "1234567890abcef00000000000000000",
+        "1122334455667700ffeeddccbbaa998800112233445566778899aabbcceeff0a",
+        "f195d8bec10ed1dbd57b5fa240bda1b885eee733f6a13e5df33ce4b33c45dee4",
+        "gost-34-13",
+    ),
+    (
+        "magma-ctr",
+        "ffeeddccbbaa99887766554433221100f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
+        "1234567800000000",
+        "92def06b3c130a59db54c704f8189d204a98fb2e67a8024c8912409b17b57e41",
+        "4e98110c97b7b93c3e250d93d6e85d69136d868807b2dbef568eb680ab52a12d",
+        "gost-34-13",
+    ),
+];
+
 /// Cipher, key, nonce, additional data and tag of vectors without plain text. The `openssl` command has no AEAD, but since
 /// 3.0 GMAC, which is GCM without plain text.
 const GMAC: [(&str, &str, &str, &str, &str); 2] = [
@@ -100,15 +136,20 @@ impl KnownAnswer {
     /// The vector of an algorithm, if there is one.
     pub(super) fn of(algorithm: &str) -> Option<Self> {
         let name = algorithm.to_ascii_lowercase();
-        let aes = AES.iter().find(|vector| vector.0 == name).map(|(cipher, key, iv, answer)| {
+        let of_cipher = |cipher: &str, key: &str, iv: &str, plain: &str, answer: &str, vector| {
             let iv = if iv.is_empty() { String::new() } else { format!(" -iv {iv}") };
             Self {
-                command: format!("{} | openssl enc -{cipher} -nopad -K {key}{iv}", printf(PLAIN)),
-                answer: (*answer).into(),
-                vector: "sp-800-38a",
+                command: format!("{} | openssl enc -{cipher} -nopad -K {key}{iv}", printf(plain)),
+                answer: answer.into(),
+                vector,
                 optional: false,
             }
-        });
+        };
+        let aes = AES.iter().find(|vector| vector.0 == name);
+        let aes = aes.map(|(cipher, key, iv, answer)| of_cipher(cipher, key, iv, PLAIN, answer, "sp-800-38a"));
+        let brought = BROUGHT.iter().find(|vector| vector.0 == name);
+        let brought = brought
+            .map(|(cipher, key, iv, plain, answer, document)| of_cipher(cipher, key, iv, plain, answer, document));
         let gmac = || {
             GMAC.iter().find(|vector| vector.0 == name).map(|(cipher, key, nonce, data, tag)| Self {
                 command: format!(
@@ -128,7 +169,7 @@ impl KnownAnswer {
                 optional: false,
             })
         };
-        aes.or_else(gmac).or_else(digest)
+        aes.or(brought).or_else(gmac).or_else(digest)
     }
 }
 

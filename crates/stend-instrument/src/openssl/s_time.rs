@@ -140,6 +140,7 @@ mod tests {
         let finished = Finished {
             stdout: stdout.into(),
             stderr: String::new(),
+            after: String::new(),
             files: BTreeMap::new(),
             usage: serde_json::from_str(usage).unwrap(),
             started_ns: 5,

@@ -109,6 +109,8 @@ fn bad_parameters_are_refused_before_anything_runs() {
         (vec![("algorithm", "sha256"), ("multi", "0")], "1 to 1024"),
         (vec![("algorithm", "sha256"), ("bytes", "0")], "1GiB"),
         (vec![("algorithm", "sha256"), ("colour", "red")], "no parameter"),
+        (vec![("algorithm", "sha256"), ("engine", "../x")], "such as gost"),
+        (vec![("algorithm", "sha256"), ("provider", "a\nb")], "such as gost"),
     ] {
         let message = OpenSsl.check(&scenario("openssl", parameters.clone())).unwrap_err().to_string();
         assert!(message.contains(part), "{parameters:?}: {message}");
@@ -143,6 +145,57 @@ fn the_openssl_that_is_here_is_understood() {
     let finished = run(&OpenSsl, &scenario, tempdir().unwrap().path());
     let (_, _, report) = taken_apart(OpenSsl.translate(&scenario, &finished).unwrap());
     assert_eq!(report.check, Check::Passed, "{:?}", report.evidence);
+}
+
+/// Without `-elapsed` OpenSSL counts for a time of the processor, which may be any part of the alarm's.
+#[test]
+fn without_elapsed_the_loops_user_time_is_its_cpu_time() {
+    let (_, mut finished) = read(&OpenSsl, "openssl-3.0-sha256-multi");
+    finished.stderr = "+R:100:sha256:0.600000\n+R:50:sha256:0.300000\n".into();
+    let parameters = [("algorithm", "sha256"), ("multi", "2"), ("elapsed", "no")];
+    let translated = |finished: &Finished| OpenSsl.translate(&scenario("openssl", parameters), finished);
+    let (_, _, report) = taken_apart(translated(&finished).unwrap());
+    assert_eq!((report.wall_ns, report.cpu_ns), (1_000_000_000, Some(900_000_000)));
+    assert_eq!(report.work["operations"], 150.0);
+    // What is more than the processes used is time on the wall.
+    finished.stderr = "+R:100:sha256:9.010000\n+R:50:sha256:9.010000\n".into();
+    let (_, _, report) = taken_apart(translated(&finished).unwrap());
+    assert_eq!(report.cpu_ns, Some(finished.usage.cpu_ns()));
+    finished.stderr = "+R:0:sha256:0.000000\n+R:0:sha256:0.000000\n".into();
+    assert!(matches!(translated(&finished), Err(Cause::OpensslCount { .. })));
+}
+
+#[test]
+fn what_engines_and_providers_bring_is_found_checked_and_measured() {
+    let engine = std::process::Command::new("openssl").args(["engine", "gost"]).output();
+    if !engine.is_ok_and(|output| output.status.success()) {
+        assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: OpenSSL has no engine gost");
+        return;
+    }
+    let asked = |parameters: &[(&str, &str)]| {
+        let scenario = scenario("openssl", parameters.iter().copied());
+        let words = OpenSsl.abilities(&scenario, "openssl", "/nowhere").unwrap();
+        let output = std::process::Command::new(&words[0]).args(&words[1..]).output().unwrap();
+        OpenSsl.lacks(&scenario, &String::from_utf8_lossy(&output.stdout))
+    };
+    for (algorithm, what, name) in [
+        ("rc4", "provider", "legacy"),
+        ("kuznyechik-ecb", "engine", "gost"),
+        ("kuznyechik-ctr", "provider", "gostprov"),
+        ("magma-ctr", "engine", "gost"),
+    ] {
+        let parameters = [("algorithm", algorithm), (what, name), ("elapsed", "no"), ("multi", "2")];
+        assert_eq!(asked(&parameters), None, "{algorithm}");
+        let finished = run(&OpenSsl, &scenario("openssl", parameters), tempdir().unwrap().path());
+        let (begin, _, report) = taken_apart(OpenSsl.translate(&scenario("openssl", parameters), &finished).unwrap());
+        assert_eq!((report.check, begin.parameters[what].as_str()), (Check::Passed, Some(name)), "{algorithm}");
+        let missing = asked(&[("algorithm", algorithm), (what, "nope")]);
+        assert!(
+            matches!(&missing, Some(Cause::AlgorithmMissing { said, .. }) if !said.is_empty()),
+            "{algorithm}: {missing:?}"
+        );
+    }
+    assert_eq!(OpenSsl.abilities(&scenario("openssl", [("algorithm", "sha256")]), "openssl", "/"), None);
 }
 
 proptest! {

@@ -1,10 +1,9 @@
-//! The pages that gzip compresses: HTML as a forum serves it, made up from a seed.
+//! The pages that are compressed: HTML as a forum serves it, made up from a seed.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use flate2::Crc;
 use stend_model::identity::digest_of;
 use stend_stats::SplitMix64;
 
@@ -21,8 +20,8 @@ const PAGE_BYTES: usize = 95_000;
 pub(super) struct Corpus {
     /// The pages one after the other.
     pub(super) bytes: Vec<u8>,
-    /// Their CRC-32, as gzip computes it.
-    pub(super) crc32: u32,
+    /// Where each of them ends.
+    ends: Vec<usize>,
     /// Their SHA-256.
     pub(super) sha256: String,
 }
@@ -39,13 +38,19 @@ impl Corpus {
         let mut random = SplitMix64::new(SEED);
         let words = words(&mut random);
         let mut text = String::with_capacity(pages as usize * (PAGE_BYTES + 2_000));
+        let mut ends = Vec::with_capacity(pages as usize);
         for number in 1..=pages {
             page(&mut text, &mut random, &words, number);
+            ends.push(text.len());
         }
         let bytes = text.into_bytes();
-        let mut crc = Crc::new();
-        crc.update(&bytes);
-        Self { crc32: crc.sum(), sha256: digest_of(&bytes), bytes }
+        Self { sha256: digest_of(&bytes), bytes, ends }
+    }
+
+    /// Each page by itself.
+    pub(super) fn pages(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end])
     }
 }
 
