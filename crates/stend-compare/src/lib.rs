@@ -23,7 +23,7 @@ use stend_model::metric::{Better, Metric};
 use stend_model::plan::Phase;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, Repeat, Run, Session};
-use stend_model::suite::Scenario;
+use stend_model::suite::{Ceiling, Scenario};
 
 pub use differing::differences;
 use filter::Filter;
@@ -247,14 +247,17 @@ fn own_cell(record: &Record, scenario: &str, metric: &Metric) -> Cell {
 }
 
 /// What share a median reaches of the ceiling's, which has to have the same metric.
-fn of_ceiling(record: &Record, ceiling: &str, metric: &Metric, median: f64) -> Option<OfCeiling> {
-    let same = scenario_of(record, ceiling)?.metric(&metric.name).filter(|other| other.unit == metric.unit)?;
-    let top = stend_stats::median(&values_by_session(record, ceiling, same).concat())?;
-    let share = match metric.better {
+fn of_ceiling(record: &Record, ceiling: &Ceiling, metric: &Metric, median: f64) -> Option<OfCeiling> {
+    let of = ceiling.of();
+    let same = scenario_of(record, of)?.metric(&metric.name).filter(|other| other.unit == metric.unit)?;
+    let top = stend_stats::median(&values_by_session(record, of, same).concat())?;
+    let factor = match metric.better {
         Better::Higher => median / top,
         Better::Lower => top / median,
     };
-    (share.is_finite() && share > 0.0).then(|| OfCeiling { scenario: ceiling.into(), share })
+    let times = if metric.value.is_of_wall_time() { ceiling.times() } else { 1 };
+    let share = factor / f64::from(times);
+    (share.is_finite() && share > 0.0).then(|| OfCeiling { scenario: of.into(), times, share })
 }
 
 fn published_cells(references: &[Reference], scenario: &Scenario, metric: &Metric, base: Option<&Cell>) -> Vec<Cell> {

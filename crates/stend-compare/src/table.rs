@@ -489,8 +489,17 @@ pub struct Measured {
 pub struct OfCeiling {
     /// The ceiling's scenario.
     pub scenario: String,
+    /// How many times the scenario's figure the ceiling is.
+    pub times: u32,
     /// The share that is reached: 1 is all of it. The metric's direction is in it.
     pub share: f64,
+}
+
+impl OfCeiling {
+    /// What the value is held against: `2 × one process`.
+    pub fn name(&self) -> String {
+        if self.times == 1 { self.scenario.clone() } else { format!("{} × {}", self.times, self.scenario) }
+    }
 }
 
 /// A measured value held against the base.

@@ -2,7 +2,7 @@ use stend_model::cause::Cause;
 use stend_model::machine::Difference;
 use stend_model::reference::Reference;
 use stend_model::run::{Outcome, RunState, Skipped};
-use stend_model::suite::{Changes, Instrument, Steady, Suite};
+use stend_model::suite::{Ceiling, Changes, Instrument, Steady, Suite};
 use stend_model::wire::Begin;
 
 use super::filter::Filter;
@@ -324,7 +324,7 @@ fn figures_are_held_against_their_ceilings_in_the_metrics_direction() {
     run.repeats.retain(|repeat| repeat.scenario == 0);
     fast.repeats.retain(|repeat| repeat.scenario == 1);
     run.repeats.extend(fast.repeats);
-    run.run.suite.scenarios[0].ceiling = vec!["beta".into()];
+    run.run.suite.scenarios[0].ceiling = vec![Ceiling::Of("beta".into())];
     let share = |run: &Record| {
         let Cell::Measured(measured) = compare(&[run], &[]).rows[0].cells[0].clone() else { panic!() };
         measured.of_ceilings.first().map(|ceiling| (ceiling.scenario.clone(), (ceiling.share * 1e6).round() / 1e6))

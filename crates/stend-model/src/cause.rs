@@ -146,8 +146,8 @@ pub enum Cause {
     OpensslProcesses { count: usize, wanted: usize, said: String },
     /// openssl counted too little, or for too short a time, in seconds.
     OpensslCount { operations: f64, seconds: f64, wanted: f64, said: String },
-    /// gzip's time was not measured.
-    GzipUntimed,
+    /// The tool's time was not measured.
+    ToolUntimed { tool: String },
     /// Where a tool behind an adapter does not read again what it wrote.
     NotReadAgain { tool: String },
 
@@ -197,6 +197,12 @@ pub enum Cause {
     ToolVersionUnknown { tool: String, version: String, needed: String },
     /// fio lacks an engine.
     EngineMissing { engine: String },
+    /// The openssl command has no such algorithm, with this engine and provider.
+    AlgorithmMissing { algorithm: String, said: String },
+    /// The file system of the directory for runs' files lies on no block device.
+    NoBlockDevice { source: String },
+    /// The machine has fewer processors online.
+    ProcessorsMissing { needed: u32, online: u32 },
     /// A side sets a parameter that the scenario lacks.
     ParameterLacking { parameter: String },
     /// The sides differ in what native instruments are built with, and the scenario has none of those.

@@ -123,12 +123,12 @@ pub enum Checked {
     },
     NothingCame,
 
-    // OpenSSL and gzip.
+    // OpenSSL and compressors.
     /// Nothing that the openssl command can compute is known of the algorithm.
     NoKnownAnswer {
         algorithm: String,
     },
-    /// It computes a published answer: a vector of `sp-800-38a` or `cavp-gmac`, or of another standard the digest
+    /// It computes a published answer: a vector of `sp-800-38a`, `cavp-gmac`, `rfc-6229` or `gost-34-13`, or of another standard the digest
     /// of `abc`.
     AnswerRight {
         vector: String,
@@ -142,7 +142,12 @@ pub enum Checked {
         right: String,
         computed: String,
     },
-    /// What gzip's trailer says, and what the pages have.
+    /// What pages that were compressed and decompressed have, and should have.
+    Decompressed {
+        sha256: String,
+        pages_sha256: String,
+    },
+    /// What gzip's trailer says, and what the pages have. Only old runs have it.
     GzipTrailer {
         crc32: String,
         bytes: u32,

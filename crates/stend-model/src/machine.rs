@@ -24,6 +24,10 @@ pub struct Machine {
     pub hardware: Hardware,
     /// What runs on it.
     pub software: Software,
+    /// Whether its kernel offers what not every kernel does, as `stend-probe` found by trying: `af_alg`, `ktls`. No part of an id, since a
+    /// module may be loaded at any time.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub offers: BTreeMap<String, bool>,
     /// What could not be read, and why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, Cause>,
@@ -326,6 +330,7 @@ mod tests {
             },
             missing: BTreeMap::new(),
             raw: BTreeMap::new(),
+            offers: BTreeMap::new(),
             public: false,
         }
     }

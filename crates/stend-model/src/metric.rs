@@ -186,6 +186,13 @@ impl Expression {
     }
 }
 
+impl Expression {
+    /// Whether it is of the time that passes: a rate, or a time itself. What does twice as much at once doubles the one and halves the other.
+    pub fn is_of_wall_time(&self) -> bool {
+        *self.denominator.as_ref().unwrap_or(&self.numerator) == Quantity::Wall
+    }
+}
+
 impl FromStr for Quantity {
     type Err = ();
     fn from_str(text: &str) -> Result<Self, ()> {

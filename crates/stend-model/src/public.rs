@@ -252,6 +252,7 @@ impl Publisher {
             verification,
             needs,
             ceiling,
+            processors,
             places,
             files,
         } = scenario;
@@ -285,6 +286,7 @@ impl Publisher {
             verification: *verification,
             needs: needs.clone(),
             ceiling: ceiling.clone(),
+            processors: *processors,
             places: BTreeMap::new(),
             files: files.clone(),
         };
@@ -413,7 +415,7 @@ impl Publisher {
     }
 
     fn known(&mut self, known: &Known) -> Known {
-        let Known { name: _, destination, cc, cflags, labels, place, price, power } = known;
+        let Known { name: _, destination, cc, cflags, labels, place, price, power, weight } = known;
         let told = [destination.is_some(), place.is_some(), !labels.is_empty()];
         self.leave_out("what `stend hosts` says of the machine", told.into_iter().filter(|told| *told).count());
         Known {
@@ -430,11 +432,12 @@ impl Publisher {
                 source: None,
             }),
             power: power.as_ref().map(|power| crate::weight::Power { source: None, ..power.clone() }),
+            weight: weight.as_ref().map(|weight| crate::weight::Weight { source: None, ..weight.clone() }),
         }
     }
 
     fn machine(&mut self, machine: &Machine) -> Machine {
-        let Machine { name: _, network_name: _, hardware, software, missing, raw, public: _ } = machine;
+        let Machine { name: _, network_name: _, hardware, software, offers, missing, raw, public: _ } = machine;
         self.leave_out("the machine's name", 1);
         self.leave_out("texts that its fingerprint was read from", raw.len());
         let words = |line: &str| line.split_whitespace().count();
@@ -446,6 +449,7 @@ impl Publisher {
             network_name: None,
             hardware: hardware.clone(),
             software: made,
+            offers: offers.clone(),
             missing: self.facts(missing),
             raw: BTreeMap::new(),
             public: true,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use proptest::prelude::*;
-use stend_model::suite::{Changes, Gate, Instrument, Key, Suite, SuiteError};
+use stend_model::suite::{Ceiling, Changes, Gate, Instrument, Key, Suite, SuiteError};
 
 const HEAD: &str = "name = \"t\"\ntitle = \"a test\"\n";
 const METRICS: &str =
@@ -359,7 +359,7 @@ fn a_ceiling_is_another_scenario_of_the_suite() {
         )
     };
     let parsed = parse(&suite("\"copy, {size}\", \"copy, 1MiB\"")).unwrap();
-    assert_eq!(parsed.scenarios[2].ceiling, ["copy, 4KiB", "copy, 1MiB"]);
+    assert_eq!(parsed.scenarios[2].ceiling, ["copy, 4KiB", "copy, 1MiB"].map(|of| Ceiling::Of(of.into())));
     let without = parse(&suite("")).unwrap();
     assert_eq!(parsed.scenarios[2].identity(), without.scenarios[2].identity(), "it is no part of the work");
     let only = Changes { only: vec!["pipe, 4".into()], ..Changes::default() };
@@ -369,6 +369,10 @@ fn a_ceiling_is_another_scenario_of_the_suite() {
         "a part of the suite is a suite"
     );
 
+    let times = |times: &str| suite(&format!("{{ of = \"copy, 4KiB\", times = {times} }}"));
+    let four = Ceiling::Times { of: "copy, 4KiB".into(), times: 4 };
+    assert_eq!(parse(&times("4")).unwrap().scenarios[2].ceiling, [four]);
+    assert!(complaint(&times("0"), 8).contains("\"times\" is \"0\"; it must be a whole number from 1"));
     let message = complaint(&suite("\"copy, 8KiB\""), 8);
     assert!(message.contains("\"copy, 8KiB\"") && message.contains("\"copy, 1MiB\""), "{message}");
     assert!(complaint(&suite("\"pipe, 4KiB\""), 8).contains("itself"));

@@ -55,7 +55,7 @@ const BEFORE_STATISTICS: [Field; 12] = [
     }),
 ];
 
-const AFTER_STATISTICS: [Field; 20] = [
+const AFTER_STATISTICS: [Field; 21] = [
     ("factor", |line| {
         let published = line.published().and_then(|published| published.factor);
         optional(line.against().and_then(|against| against.factor).or(published))
@@ -81,10 +81,11 @@ const AFTER_STATISTICS: [Field; 20] = [
     }),
     ("of_ceilings", |line| {
         let ceilings = line.measured().into_iter().flat_map(|measured| &measured.of_ceilings);
-        ceilings.map(|ceiling| format!("{} of {}", ceiling.share, ceiling.scenario)).collect::<Vec<_>>().join("; ")
+        ceilings.map(|ceiling| format!("{} of {}", ceiling.share, ceiling.name())).collect::<Vec<_>>().join("; ")
     }),
     ("per_watt", |line| line.weighed(|by| *by == Divisor::Watt)),
-    ("per_price", |line| line.weighed(|by| *by != Divisor::Watt)),
+    ("per_price", |line| line.weighed(|by| matches!(by, Divisor::Money { .. }))),
+    ("per_kilogram", |line| line.weighed(|by| *by == Divisor::Kilogram)),
 ];
 
 /// Writes every cell, the absent ones too. Numbers are in the row's unit, shares and ratios as plain numbers, all in full
@@ -243,7 +244,7 @@ mod tests {
         let simple = text.lines().find(|line| line.contains("measured") && !line.contains('"')).unwrap();
         assert_eq!(simple.split(',').count(), head().len(), "{simple}");
         assert!(!text.contains("NaN"));
-        assert!(text.contains(",\"0.62 of magma, parallel\",,\r\n"), "{text}");
+        assert!(text.contains(",\"0.62 of magma, parallel\",,,\r\n"), "{text}");
     }
 
     #[test]

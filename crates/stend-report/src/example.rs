@@ -281,7 +281,7 @@ fn measured(median: f64, place: usize, ratio: Option<f64>) -> Cell {
             )),
         }),
         of_ceilings: if place == 3 {
-            vec![OfCeiling { scenario: "magma, parallel".into(), share: 0.62 }]
+            vec![OfCeiling { scenario: "magma, parallel".into(), times: 1, share: 0.62 }]
         } else {
             vec![]
         },

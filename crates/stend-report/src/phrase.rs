@@ -88,10 +88,17 @@ impl Texts {
     }
 }
 
-/// The share of a ceiling: `62 % of copy in L1`.
+/// The share of a ceiling: `62 % of copy in L1`; of one that is a multiple also how many times: `× 1.87, 94 % of 2 × one process`.
 pub(super) fn of_ceiling(ceiling: &OfCeiling) -> Phrase {
-    let OfCeiling { scenario, share } = ceiling;
-    words::say("of-ceiling", &[("share", Given::Figure(&text::percent(*share))), ("scenario", Given::Text(scenario))])
+    let OfCeiling { scenario, times, share } = ceiling;
+    let percent = text::percent(*share);
+    let of = [("share", Given::Figure(&percent)), ("scenario", Given::Text(scenario))];
+    if *times == 1 {
+        return words::say("of-ceiling", &of);
+    }
+    let factor = text::factor(share * f64::from(*times));
+    let multiple = [of[0], ("factor", Given::Figure(&factor)), ("scenario", Given::Text(&ceiling.name()))];
+    words::say("of-multiple", &multiple)
 }
 
 impl Phrase {

@@ -284,7 +284,7 @@ fn markdown_and_csv_have_a_line_for_each_machine_and_all_cells_in_each() {
 #[test]
 fn markdown_says_what_is_reached_of_a_ceiling_in_each_layout() {
     let mut capped = run("a", USUAL);
-    capped.run.suite.scenarios[1].ceiling = vec!["4k read".into()];
+    capped.run.suite.scenarios[1].ceiling = vec![stend_model::suite::Ceiling::Of("4k read".into())];
     let text = comparison::document(&short(&compare(&[&capped], &[])), &[], false).markdown();
     let line = text.lines().find(|line| line.starts_with("| 4k write")).unwrap();
     assert!(line.ends_with("| 10 | 80 % of 4k read |"), "{text}");

@@ -69,6 +69,7 @@ pub fn machine() -> Machine {
         },
         missing: BTreeMap::new(),
         raw: BTreeMap::from([("/proc/cpuinfo".into(), "model name : E8C2\n".into())]),
+        offers: BTreeMap::new(),
         public: false,
     }
 }

@@ -132,8 +132,8 @@ pub fn fio_output(bytes: &[u8]) {
     }
     let usage = r#"{"wall_ns":2000000000,"user_ns":500000000,"system_ns":500000000,"exit":0,"machine":{"cpus":2}}"#;
     let usage: Usage = serde_json::from_str(usage).expect("it is one");
-    let (stdout, stderr, version) = Default::default();
-    let finished = Finished { stdout, stderr, files, usage, started_ns: 1, version };
+    let (stdout, stderr, after, version) = Default::default();
+    let finished = Finished { stdout, stderr, after, files, usage, started_ns: 1, version };
     let fio = adapter("fio").expect("it is there");
     for event in fio.translate(&MIXED, &finished).into_iter().flatten() {
         let written = serde_json::to_string(&event).expect("an event can be written");

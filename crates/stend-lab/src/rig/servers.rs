@@ -382,7 +382,7 @@ fn planned(
 }
 
 /// How many processors the machine has online.
-fn processors(host: &dyn Host) -> u32 {
+pub(crate) fn processors(host: &dyn Host) -> u32 {
     let online = host.read_text("/sys/devices/system/cpu/online").unwrap_or_default();
     let count = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -79,16 +79,18 @@ pub(super) struct Attempt {
 
 /// What is done before a repeat, in messages.
 const PREPARATION: &str = "--prepare";
+/// No profiler.
+const ALONE: &[String] = &[];
 
 impl Attempt {
-    /// Why what was to be done before a repeat was not.
-    fn unprepared(&self) -> Option<Cause> {
+    /// Why the command did not end well. `name`: what it is called in messages.
+    fn why_not(&self, name: &str) -> Option<Cause> {
         let usage = match (&self.failure, &self.usage) {
             (Some(cause), _) => return Some(cause.clone()),
             (None, Some(usage)) => usage,
-            (None, None) => return Some(Cause::ToolEndUnknown { tool: PREPARATION.into(), said: String::new() }),
+            (None, None) => return Some(Cause::ToolEndUnknown { tool: name.into(), said: String::new() }),
         };
-        how_it_ended(PREPARATION, usage, || last_words(&self.error_output)).err()
+        how_it_ended(name, usage, || last_words(&self.error_output)).err()
     }
 
     /// What an instrument that prints the wire left under a guard elsewhere. `in_time`: the guard ended by itself.
@@ -290,7 +292,7 @@ impl<'a> Attempts<'a> {
     /// An instrument that prints the wire itself.
     fn speak_the_wire(&self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
         let mut reading = Reading::default();
-        let command = self.guarded(scenario, &words, None);
+        let command = self.guarded(&self.under, scenario, &words, None);
         let mut attempt = Attempt { command: words, ..Attempt::default() };
         let followed = self.follow(&command, scenario, &mut attempt, |line| reading.line(line))?;
         if !followed {
@@ -321,7 +323,7 @@ impl<'a> Attempts<'a> {
         version: String,
     ) -> anyhow::Result<Option<Attempt>> {
         let invocation = adapter.invocation(scenario, &self.place_of(scenario));
-        let Invocation { files, leaves, before, words, environment, results } = match invocation {
+        let Invocation { files, leaves, before, words, after, environment, results } = match invocation {
             Ok(invocation) => invocation,
             Err(cause) => return Ok(Some(Attempt { failure: Some(cause), ..Attempt::default() })),
         };
@@ -331,25 +333,24 @@ impl<'a> Attempts<'a> {
         }
         if !before.is_empty() {
             let mut prepared = Attempt::default();
-            let command = self.guarded(scenario, &before, Some(&self.place.work));
+            let command = self.guarded(ALONE, scenario, &before, Some(&self.place.work));
             if !self.follow(&command, scenario, &mut prepared, |_| Ok(()))? {
                 return Ok(None);
             }
-            if let Some(cause) = prepared.unprepared() {
+            if let Some(cause) = prepared.why_not(PREPARATION) {
                 return Ok(Some(Attempt { failure: Some(cause), command: before, ..prepared }));
             }
         }
-        let mut command = self.guarded(scenario, &words, Some(&self.place.work));
+        let mut command = self.guarded(&self.under, scenario, &words, Some(&self.place.work));
         command.environment.extend(environment);
         let mut attempt = Attempt { command: words, ..Attempt::default() };
-        let mut stdout = String::new();
-        let followed = self.follow(&command, scenario, &mut attempt, |line| {
-            stdout.push_str(line);
-            stdout.push('\n');
-            Ok(())
-        })?;
-        if !followed {
-            return Ok(None);
+        let Some(stdout) = self.printed(&command, scenario, &mut attempt)? else { return Ok(None) };
+        let mut said_after = String::new();
+        if !after.is_empty() && attempt.why_not(adapter.name()).is_none() {
+            let command = self.guarded(ALONE, scenario, &after, Some(&self.place.work));
+            let mut checking = Attempt::default();
+            let Some(said) = self.printed(&command, scenario, &mut checking)? else { return Ok(None) };
+            (said_after, attempt.failure) = (said, checking.why_not(adapter.name()));
         }
         let finished_files = self.host.read_matching(&results)?;
         attempt.output = shortened(&stdout);
@@ -364,7 +365,8 @@ impl<'a> Attempts<'a> {
         // A tool may also end with an error because its work was wrong: the adapter knows.
         let started_ns = usage.t_ns.unwrap_or(0);
         let stderr = attempt.error_output.clone();
-        let finished = Finished { stdout, stderr, files: finished_files, usage, started_ns, version };
+        let (after, files) = (said_after, finished_files);
+        let finished = Finished { stdout, stderr, after, files, usage, started_ns, version };
         match adapter.translate(scenario, &finished) {
             Err(cause) => {
                 attempt.lasting = adapter.lasts(&cause, &finished);
@@ -429,16 +431,28 @@ impl<'a> Attempts<'a> {
         self.versions.entry(program.clone()).or_insert_with(ask).clone()
     }
 
-    fn guarded(&self, scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
+    /// The command that starts these words under a guard; `under`: a profiler's words.
+    fn guarded(&self, under: &[String], scenario: &Scenario, words: &[String], directory: Option<&str>) -> Command {
         let seconds = scenario.timeout.0.as_secs_f64();
         let (timeout, pid_file) = (format!("{seconds}s"), pid_file(&self.place.data));
         let guard = [self.probe, "guard", "--timeout", &timeout, "--pid-file", &pid_file, "--"].map(str::to_owned);
-        let words = self.under.iter().chain(&self.setting.prefix).chain(words);
+        let words = under.iter().chain(&self.setting.prefix).chain(words);
         let mut command = Command::new(guard.into_iter().chain(words.cloned()));
         command.environment.clone_from(&self.setting.environment);
         command.directory = directory.map(str::to_owned);
         command.timeout = scenario.timeout.0;
         command
+    }
+
+    /// What the command prints until it ends. `None` if the user interrupted it.
+    fn printed(&self, command: &Command, scenario: &Scenario, attempt: &mut Attempt) -> anyhow::Result<Option<String>> {
+        let mut printed = String::new();
+        let followed = self.follow(command, scenario, attempt, |line| {
+            printed.push_str(line);
+            printed.push('\n');
+            Ok(())
+        })?;
+        Ok(followed.then_some(printed))
     }
 
     /// Starts the command and hands over its lines until it ends. `false` if the user interrupted it.

@@ -26,6 +26,8 @@ use stend_stand::machine::{self, Unanswered};
 
 /// The questions that make the fingerprint.
 const COLLECTION: &str = "collection";
+/// What `stend-probe` itself is asked.
+const OFFERS: &str = "offers";
 const TOOLS: &str = "tools";
 /// The question of how fit the machine is.
 const CONDITIONS: &str = "conditions";
@@ -55,6 +57,7 @@ pub fn pack(suite: Suite, seed: u64) -> CarriedPlan {
     let tools = machine::tools_question(&stend_instrument::tool_queries());
     let questions = std::iter::once(question(COLLECTION, machine::collection()))
         .chain(tools.map(|command| question(TOOLS, command)))
+        .chain([question(OFFERS, Command::new(["sh", "-c", r#"exec "$STEND_PROBE" info --seconds 1ms"#]))])
         // Last, so that none of the others is taken for what disturbs.
         .chain([question(CONDITIONS, machine::conditions_question())])
         .collect();
@@ -438,6 +441,8 @@ impl Reading {
         let queries = asked.and_then(|question| machine::queries_of(&question.words)).unwrap_or_default();
         let mut machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
         machine.software.emulator.clone_from(&self.emulator);
+        let offered = answers.remove(OFFERS).and_then(Result::ok).and_then(|output| prepare::offered(&output));
+        machine.offers = offered.unwrap_or_default();
         match machine.missing.remove("collection") {
             Some(cause) => Err(Damage::Nameless(cause)),
             None => Ok(machine),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
 use stend_model::cause::Cause;
 use stend_model::condition::Condition;
 use stend_model::machine::Machine;
@@ -13,11 +14,12 @@ use stend_model::target::Target;
 use thiserror::Error;
 
 use super::files::{Files, FilesError};
+use crate::rig::servers::processors;
 use crate::side;
 use stend_instrument::fio_files::job_file_of;
 use stend_instrument::{self, Package, Place, Tool, adapter};
 use stend_model::run::HERE;
-use stend_stand::host::{Command, Host, HostError, Lock, Lockable};
+use stend_stand::host::{Command, Host, HostError, Lock, Lockable, Output};
 use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
 use stend_stand::owned::{self, NotOwn};
 
@@ -201,6 +203,7 @@ pub fn fingerprint<'a>(
         return Err(cause);
     }
     machine.software.emulator = probe.and_then(|probe| emulator(host, probe));
+    machine.offers = probe.and_then(|probe| offers(host, probe)).unwrap_or_default();
     Ok(machine)
 }
 
@@ -210,10 +213,38 @@ fn emulator(host: &dyn Host, probe: &str) -> Option<String> {
     output.text().lines().find_map(|line| line.strip_prefix("emulated by ")).map(str::to_owned)
 }
 
+/// What `stend-probe` says that the kernel offers.
+fn offers(host: &dyn Host, probe: &str) -> Option<BTreeMap<String, bool>> {
+    offered(&host.run(&Command::new([probe, "info", "--seconds", "1ms"])).ok()?)
+}
+
+/// The same from what `stend-probe info` printed.
+pub(super) fn offered(info: &Output) -> Option<BTreeMap<String, bool>> {
+    #[derive(Deserialize)]
+    struct Info {
+        offers: BTreeMap<String, bool>,
+    }
+    Some(serde_json::from_slice::<Info>(&info.stdout).ok()?.offers)
+}
+
+/// Leaves out the scenarios that take more processors than the machine has online: how many those are, and how many processors there are. Where
+/// nothing would be left, nothing is left out.
+pub fn cut_to_processors(host: &dyn Host, suite: &mut Suite) -> (usize, u32) {
+    let online = processors(host);
+    let fits = |scenario: &Scenario| scenario.processors.is_none_or(|needed| needed <= online);
+    let before = suite.scenarios.len();
+    if suite.scenarios.iter().any(fits) {
+        suite.scenarios.retain(fits);
+    }
+    (before - suite.scenarios.len(), online)
+}
+
 /// The scenarios that cannot be measured on this machine, or not on both sides, with the reason and the command that would change that.
-pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
+/// `work`: the directory for runs' files.
+pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side], work: &str) -> Vec<Skipped> {
     let mut states = BTreeMap::new();
     let mut abilities = BTreeMap::new();
+    let online = processors(host);
     let mut skipped = side::skipped(suite, sides);
     for scenario in &suite.scenarios {
         if skipped.iter().any(|skipped| skipped.scenario == scenario.name) {
@@ -222,6 +253,10 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
         let mut skip = |reason: Cause, remedy: Option<String>| {
             skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy });
         };
+        if let Some(needed) = scenario.processors.filter(|needed| *needed > online) {
+            skip(Cause::ProcessorsMissing { needed, online }, None);
+            continue;
+        }
         if let Instrument::Adapter(name) = &scenario.instrument
             && let Some(adapter) = adapter(name)
             && let Some(tool) = adapter.tool()
@@ -235,14 +270,10 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
                 skip(reason, Some(remedy(tool)));
                 continue;
             }
-            let mut asked = programs.iter().filter(|_| !adapter.abilities().is_empty());
-            let lacking = asked.find_map(|program| {
-                let ask = || {
-                    let words = std::iter::once(*program).chain(adapter.abilities().iter().copied());
-                    host.run(&Command::new(words)).map(|output| output.text()).unwrap_or_default()
-                };
-                let said = abilities.entry((*program).to_owned()).or_insert_with(ask);
-                adapter.lacks(scenario, said)
+            let mut questions = programs.iter().filter_map(|program| adapter.abilities(scenario, program, work));
+            let lacking = questions.find_map(|words| {
+                let ask = || host.run(&Command::new(words.clone())).map(|output| output.text()).unwrap_or_default();
+                adapter.lacks(scenario, abilities.entry(words.clone()).or_insert_with(ask))
             });
             if let Some(reason) = lacking {
                 skip(reason, None);

@@ -281,6 +281,14 @@ pub enum ScenarioError {
         /// The scenarios that there are.
         known: Vec<String>,
     },
+    /// A count is none.
+    #[error("\"{name}\" is \"{text}\"; it must be a whole number from 1")]
+    NoCount {
+        /// The key.
+        name: &'static str,
+        /// Its value.
+        text: String,
+    },
     /// Its instrument loads no target that could break.
     #[error("\"faults\" needs an instrument that loads a target: {able}", able = adapters(|known| known.loads_targets))]
     NoTarget,

@@ -9,8 +9,8 @@ use toml::Spanned;
 
 use super::error::{AxisError, Mistake, ScenarioError};
 use super::template::{TemplateError, fill};
-use super::text::{Axis, Range, RateText, Scalar, Scale, ScenarioText, SuiteText};
-use super::{Changes, Family, Fault, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
+use super::text::{Axis, CeilingText, Range, RateText, Scalar, Scale, ScenarioText, SuiteText, TimesText};
+use super::{Ceiling, Changes, Family, Fault, Gates, Instrument, Order, Rate, Scenario, Steady, Suite, SuiteError};
 use crate::metric::Metric;
 use crate::position::{line_and_column, plain};
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
@@ -35,11 +35,15 @@ pub(super) struct KnownAdapter {
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
-pub(super) const ADAPTERS: [KnownAdapter; 9] = [
+pub(super) const ADAPTERS: [KnownAdapter; 13] = [
     KnownAdapter { name: "fio", places: &["directory"], rate: Some("rate_iops"), loads_targets: true },
     KnownAdapter { name: "openssl", places: &[], rate: None, loads_targets: false },
     KnownAdapter { name: "s_time", places: &[], rate: None, loads_targets: false },
     KnownAdapter { name: "gzip", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "pigz", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "zstd", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "brotli", places: &[], rate: None, loads_targets: false },
+    KnownAdapter { name: "hdparm", places: &[], rate: None, loads_targets: false },
     KnownAdapter { name: "time", places: &["directory"], rate: None, loads_targets: false },
     KnownAdapter { name: "wrk", places: &[], rate: None, loads_targets: false },
     KnownAdapter { name: "ab", places: &[], rate: None, loads_targets: false },
@@ -93,6 +97,8 @@ pub(super) fn expand<E: Display>(
             if !point.is_empty() {
                 scenario.family = Some(Family { name: family_name(&family.get_ref().name, &values, &point), point });
             }
+            // Once the figures of the scenario itself bound nothing: the first point of a sweep.
+            scenario.ceiling.retain(|ceiling| *ceiling != Ceiling::Times { of: scenario.name.clone(), times: 1 });
             check(&scenario).map_err(|why| {
                 place.scenario(start, &scenario.name, ScenarioError::Refused { said: why.to_string() })
             })?;
@@ -117,10 +123,10 @@ pub(super) fn expand<E: Display>(
     }
     for (start, scenario) in &scenarios {
         for ceiling in &scenario.ceiling {
-            let why = if *ceiling == scenario.name {
+            let why = if ceiling.of() == scenario.name {
                 ScenarioError::OwnCeiling
-            } else if !names.contains(ceiling) {
-                ScenarioError::NoCeiling { name: ceiling.clone(), known: names.iter().cloned().collect() }
+            } else if !names.contains(ceiling.of()) {
+                ScenarioError::NoCeiling { name: ceiling.of().into(), known: names.iter().cloned().collect() }
             } else {
                 continue;
             };
@@ -437,10 +443,32 @@ fn scenario(
         gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
         verification: text.verification,
         needs: text.needs.clone(),
-        ceiling: text.ceiling.iter().map(|name| filled(name)).collect::<Result<_, _>>()?,
+        ceiling: text.ceiling.iter().map(|text| ceiling(text, values)).collect::<Result<_, _>>().map_err(at)?,
+        processors: text
+            .processors
+            .as_ref()
+            .map(|processors| count("processors", processors, values))
+            .transpose()
+            .map_err(at)?,
         places,
         files: BTreeMap::new(),
     })
+}
+
+fn ceiling(text: &CeilingText, values: &BTreeMap<String, String>) -> Result<Ceiling, ScenarioError> {
+    Ok(match text {
+        CeilingText::Name(name) => Ceiling::Of(fill(name, values)?),
+        CeilingText::Times(TimesText { of, times }) => {
+            Ceiling::Times { of: fill(of, values)?, times: count("times", times, values)? }
+        }
+    })
+}
+
+/// A whole number from 1.
+fn count(name: &'static str, text: &Scalar, values: &BTreeMap<String, String>) -> Result<u32, ScenarioError> {
+    let text = fill(&text.to_string(), values)?;
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or(ScenarioError::NoCount { name, text })
 }
 
 /// Fills a text. Where the suite's directory is in it, what the suite says there is noted in `places` under the filled text.

@@ -121,7 +121,10 @@ pub struct Scenario {
     pub needs: Vec<String>,
     /// Scenarios of the suite whose figures this one's are held against, as shares. No part of the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ceiling: Vec<String>,
+    pub ceiling: Vec<Ceiling>,
+    /// The fewest processors that the machine must have online. No part of the work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
     /// The words of the command and the values of parameters that hold `{suite_directory}`, each with what the suite says in its
     /// place: `/home/me/wc.sh` with `{suite_directory}/wc.sh`. Where a suite lies is no part of the work.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -129,6 +132,38 @@ pub struct Scenario {
     /// Files in the suite's directory that the command names, as the suite says them, each with the SHA-256 of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+}
+
+/// A scenario whose figures bound those of another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Ceiling {
+    /// Its figures themselves.
+    Of(String),
+    /// So many times its rates: what as many as that would do if each were alone.
+    Times {
+        /// The scenario's name.
+        of: String,
+        /// How many times.
+        times: u32,
+    },
+}
+
+impl Ceiling {
+    /// The scenario's name.
+    pub fn of(&self) -> &str {
+        match self {
+            Self::Of(of) | Self::Times { of, .. } => of,
+        }
+    }
+
+    /// By how much its rates are multiplied.
+    pub fn times(&self) -> u32 {
+        match self {
+            Self::Of(_) => 1,
+            Self::Times { times, .. } => *times,
+        }
+    }
 }
 
 /// A scenario's place in the family that a matrix made. No part of the work.

@@ -86,7 +86,7 @@ pub struct ScenarioText {
     pub name: String,
     /// What it measures, in the words that the references use.
     pub measures: Option<String>,
-    /// What loads the machine: `stend-probe SUBCOMMAND`, `fio`, `openssl` or `gzip`. Either this or `command`.
+    /// What loads the machine: `stend-probe SUBCOMMAND`, `fio`, `openssl`, `gzip`, `wrk` and others. Either this or `command`.
     pub instrument: Option<String>,
     /// A program of your own that prints the wire, with its arguments. Either this or `instrument`.
     pub command: Option<Vec<String>>,
@@ -140,7 +140,29 @@ pub struct ScenarioText {
     /// Names of scenarios of this suite that no figure of this one can be expected to pass, such as a copy within the first cache for
     /// a pipe. Figures are shown with the share of them that is reached.
     #[serde(default)]
-    pub ceiling: Vec<String>,
+    pub ceiling: Vec<CeilingText>,
+    /// The fewest processors that the machine must have online; a name of an axis in braces too.
+    pub processors: Option<Scalar>,
+}
+
+/// A scenario of this suite that is a ceiling of another: its name, or `{ of = "one process", times = "{multi}" }`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected a scenario's name, or { of = \"NAME\", times = 4 }")]
+pub enum CeilingText {
+    /// Its figures themselves.
+    Name(String),
+    /// So many times its rates.
+    Times(TimesText),
+}
+
+/// So many times the rates of a scenario.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimesText {
+    /// The scenario's name.
+    pub of: String,
+    /// How many times, a whole number from 1.
+    pub times: Scalar,
 }
 
 /// The rate of an open load: `{ of = "4k random read", share = "70%" }`.

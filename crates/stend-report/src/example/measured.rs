@@ -181,6 +181,7 @@ fn scenario(name: &str, name_of_metric: &str, unit: Unit, better: Better) -> Sce
         verification: Verification::Required,
         needs: vec![],
         ceiling: vec![],
+        processors: None,
         places: BTreeMap::new(),
         files: BTreeMap::new(),
     }
@@ -353,6 +354,7 @@ fn machine() -> Machine {
         },
         missing: BTreeMap::from([("power".into(), Cause::Silent { sources: vec!["/sys/class/powercap".into()] })]),
         raw: BTreeMap::new(),
+        offers: BTreeMap::new(),
         public: false,
     }
 }

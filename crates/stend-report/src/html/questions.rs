@@ -59,7 +59,7 @@ fn of_ceilings<'a>(rows: &'a [(&'a Row, &'a Measured)]) -> impl Iterator<Item = 
 }
 
 fn beside_ceiling((row, of): (&Row, &OfCeiling), share: &str) -> String {
-    format!("{}: {share} – {}", row.scenario, of.scenario)
+    format!("{}: {share} – {}", row.scenario, of.name())
 }
 
 fn counted<'a>(data: &'a RunData, place: usize) -> impl Iterator<Item = &'a Repeat> {
@@ -326,7 +326,7 @@ mod tests {
             repeat.report.as_mut().unwrap().observed.insert("loader_cpu_share".into(), 0.81);
         }
         if let Cell::Measured(value) = &mut table.rows[0].cells[0] {
-            value.of_ceilings = vec![OfCeiling { scenario: "copy in L1".into(), share: 1.3 }];
+            value.of_ceilings = vec![OfCeiling { scenario: "copy in L1".into(), times: 1, share: 1.3 }];
         }
         let said = answers(&table, &data, 1);
         assert!(

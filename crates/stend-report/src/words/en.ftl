@@ -96,7 +96,7 @@ cause-openssl-count = openssl speed counted { $operations ->
     [one] { $operations } operation
    *[other] { $operations } operations
 } in { $seconds } s of { $wanted } s
-cause-gzip-untimed = gzip took no time at all; the guard did not measure it
+cause-tool-untimed = { $tool } took no time at all; the guard did not measure it
 cause-not-read-again = { $tool } does not read back what it wrote
 
 cause-unasked = the machine cannot be queried
@@ -122,6 +122,9 @@ cause-own-report-too-large = it has { $mib } MiB; at most { $most_mib } MiB are 
 cause-tool-too-old = { $tool } is too old: "{ $version }", and { $needed } is needed
 cause-tool-version-unknown = { $tool } does not report its version ("{ $version }"), and { $needed } is needed
 cause-engine-missing = fio here has no engine "{ $engine }" (fio --enghelp lists those that it has)
+cause-algorithm-missing = openssl here cannot run { $algorithm }: { $said }
+cause-no-block-device = the directory for runs' files lies on { $source }, which is no block device
+cause-processors-missing = it takes { $needed } processors, and the machine has { $online } online
 cause-parameter-lacking = it has no parameter "{ $parameter }", which a side sets
 cause-not-native = it is none of the native instruments, and the sides differ in how those are built
 cause-not-on-target = it does not load the target, in which the sides differ
@@ -376,6 +379,8 @@ check-nothing-came = no byte came
 check-no-known-answer = there is no known answer for { $algorithm } that the openssl command can compute
 known-answer = { $vector ->
     [sp-800-38a] the NIST SP 800-38A vector of this cipher
+    [rfc-6229] the RFC 6229 vector of this cipher
+    [gost-34-13] the GOST R 34.13-2015 vector of this cipher
     [cavp-gmac] the NIST CAVP vector of this cipher without plain text (GMAC)
    *[other] the { $vector } digest of abc
 }
@@ -384,6 +389,7 @@ check-answer-impossible = this OpenSSL's command line cannot compute { known-ans
 check-answer-wrong = { known-answer }: { $right } is right, this OpenSSL computes { $computed }
 check-http-responses = { $responses } responses, { $bytes } bytes in all, { $errors } errors; one has status { $status } and a body of { $body } bytes with SHA-256 { $sha256 }
 check-handshakes = { $connections } connections, { $new } with a full handshake, { $resumed } resumed
+check-decompressed = decompressed, it has SHA-256 { $sha256 }; the pages have { $pages_sha256 }
 check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
 check-fio-counts = { $direction }: { $operations } operations{ WITH(" of ", $block, " bytes") }, { $bytes } bytes counted, { $short } short, { $dropped } dropped
@@ -536,7 +542,7 @@ text-forest-caption = The change of each scenario with its 95 % interval; to the
 text-change = Change
 text-largest-first = Largest first
 text-differing-first = What differs first
-text-weighing = Per watt and per price
+text-weighing = Per watt, price and weight
 text-timeline = On one axis of time
 text-timeline-caption = Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which some job of the load completed no operation has no sum and is omitted; with few and long operations most windows are.
 text-timeline-iops = Operations a second
@@ -849,8 +855,9 @@ none-timelines = no scenario loads storage
 none-flames = no stacks were sampled; `stend run --profile` samples them if perf is available
 none-samples = no samples were recorded
 
-weighing-meaning = Rates divided by watts or price, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts and prices are single numbers, so there is no verdict
+weighing-meaning = Rates divided by watts, price or weight, times multiplied by them. A factor above 1: better than the base, or the base better than a published machine. Watts, prices and weights are single numbers, so there is no verdict
 weighing-watt = Per watt: { $of }
+weighing-kilogram = Per kilogram: { $of }
 weighing-money = Per price in { $currency }: { $of }
 weighing-measured = { $title }: { $least } … { $most } W, { $of }, measured while { $scenarios ->
     [one] { $scenarios } scenario
@@ -911,6 +918,15 @@ ram = { $size } RAM
 rotational = (rotational)
 governor-is = governor { $value }
 boost-is = boost { $value }
+offer = { $there ->
+    [yes] { offered }
+   *[no] no { offered }
+}
+offered = { $name ->
+    [af_alg] AF_ALG
+    [ktls] kTLS
+   *[other] { $name }
+}
 mitigations = { $on } mitigations on{ WITH(", off: ", $off) }
 sockets = { $count ->
     [one] { $count } socket
@@ -997,6 +1013,7 @@ nothing-judged = no figure of both can be judged; the notes say why
 side-as-it-is = as it is
 side-as-it-is-quoted = “as it is”
 of-ceiling = { $share } of { $scenario }
+of-multiple = { $factor }, { $share } of { $scenario }
 
 # Why a verdict is what it is.
 
@@ -1177,6 +1194,7 @@ sampled-memory-full-ns = All tasks waited for memory
 sampled-1m = Load average over a minute
 sampled-context-switches = Context switches
 sampled-frequency-hz = Clock frequency
+sampled-throttles = Slowed down by heat
 sampled-celsius = Temperature
 sampled-joules = Power
 sampled-watts = Power

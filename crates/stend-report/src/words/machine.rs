@@ -39,7 +39,7 @@ pub fn five_lines_without_ids(machine: &Machine, language: Language) -> [String;
     [
         cut(&processor(machine, language), WIDTH),
         cut(&memory_and_disks(machine, language), WIDTH),
-        cut(&kernel(software, language), WIDTH),
+        cut(&kernel(machine, language), WIDTH),
         cut(&joined([compiler(software), software.libc.clone()]), WIDTH),
         joined([Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)]),
     ]
@@ -135,7 +135,8 @@ fn memory_and_disks(machine: &Machine, language: Language) -> String {
     joined([memory].into_iter().chain(disks).chain([hardware.board.clone()]))
 }
 
-fn kernel(software: &Software, language: Language) -> String {
+fn kernel(machine: &Machine, language: Language) -> String {
+    let software = &machine.software;
     let state = |wanted: &'static str| software.mitigations.iter().filter(move |(_, text)| mitigation(text) == wanted);
     let off = state("off").map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let on = state("on").count();
@@ -147,7 +148,12 @@ fn kernel(software: &Software, language: Language) -> String {
         Some(filled(what, &[("value", value.as_str().into())], language))
     };
     let kernel = (!software.kernel.is_empty()).then(|| format!("Linux {}", software.kernel));
-    joined([kernel, setting("governor", "governor-is"), setting("boost", "boost-is"), mitigations])
+    let offer = |(name, there): (&String, &bool)| {
+        let there = if *there { "yes" } else { "no" };
+        Some(filled("offer", &[("name", name.as_str().into()), ("there", there.into())], language))
+    };
+    let settings = [kernel, setting("governor", "governor-is"), setting("boost", "boost-is"), mitigations];
+    joined(settings.into_iter().chain(machine.offers.iter().map(offer)))
 }
 
 /// The largest binary unit with at most one digit behind the point.

@@ -75,7 +75,7 @@ cause-fio-bytes-read = в { $job } fio пытался прочесть { $tried 
 cause-fio-file-missing = fio не записал { $file }
 cause-openssl-processes = openssl speed считал в { $count } процессах вместо { $wanted }
 cause-openssl-count = openssl speed насчитал операций: { $operations } за { $seconds } с из { $wanted } с
-cause-gzip-untimed = gzip не занял никакого времени: программа-сторож его не измерила
+cause-tool-untimed = { $tool } не занимает никакого времени: программа-сторож его не измерила
 cause-not-read-again = { $tool } не читает обратно записанное
 
 cause-unasked = машину не удалось опросить
@@ -101,6 +101,9 @@ cause-own-report-too-large = в нём { $mib } МиБ, а хранится не
 cause-tool-too-old = { $tool } слишком старой версии: «{ $version }», нужна { $needed }
 cause-tool-version-unknown = { $tool } не сообщает версию («{ $version }»), нужна { $needed }
 cause-engine-missing = у здешнего fio нет движка «{ $engine }» (какие есть, скажет fio --enghelp)
+cause-algorithm-missing = здешний openssl не выполняет { $algorithm }: { $said }
+cause-no-block-device = каталог файлов прогона лежит на { $source }, а это не блочное устройство
+cause-processors-missing = нужно процессоров: { $needed }, а у машины работает { $online }
 cause-parameter-lacking = нет параметра «{ $parameter }», который задаёт одна из сторон
 cause-not-native = это не собственный инструмент stend, а стороны различаются сборкой таких инструментов
 cause-not-on-target = сценарий не нагружает хранилище, а стороны различаются именно им
@@ -340,6 +343,8 @@ check-nothing-came = не пришло ни одного байта
 check-no-known-answer = для { $algorithm } нет известного ответа, который могла бы вычислить команда openssl
 known-answer = { $vector ->
     [sp-800-38a] тестовый вектор этого шифра из NIST SP 800-38A
+    [rfc-6229] тестовый вектор этого шифра из RFC 6229
+    [gost-34-13] тестовый вектор этого шифра из ГОСТ Р 34.13-2015
     [cavp-gmac] тестовый вектор этого шифра из NIST CAVP, без открытого текста (GMAC)
    *[other] дайджест строки abc из { $vector }
 }
@@ -348,6 +353,7 @@ check-answer-impossible = командная строка этого OpenSSL н�
 check-answer-wrong = { known-answer }: верно { $right }, этот OpenSSL вычисляет { $computed }
 check-http-responses = ответов: { $responses }, всего байт: { $bytes }, ошибок: { $errors }; код одного — { $status }, тело — { $body } байт, SHA-256 { $sha256 }
 check-handshakes = соединений: { $connections }, из них с полным рукопожатием { $new }, с возобновлением сеанса { $resumed }
+check-decompressed = после распаковки SHA-256 { $sha256 }; у страниц { $pages_sha256 }
 check-gzip-trailer = по хвосту gzip CRC-32 { $crc32 }, байт { $bytes }; у страниц { $pages_crc32 } и { $pages_bytes }
 
 check-fio-counts = { $direction ->
@@ -504,7 +510,7 @@ text-forest-caption = Изменение в каждом сценарии с и�
 text-change = Изменение
 text-largest-first = Сначала наибольшие
 text-differing-first = Сначала отличия
-text-weighing = На ватт и на цену
+text-weighing = На ватт, на цену и на вес
 text-timeline = На одной оси времени
 text-timeline-caption = Линии через все графики — события под номерами из списка. Затенено — разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.
 text-timeline-iops = Операций в секунду
@@ -829,8 +835,9 @@ none-timelines = ни один сценарий не нагружает хран
 none-flames = стеки не снимались; это делает `stend run --profile` там, где есть perf
 none-samples = отсчёты не записаны
 
-weighing-meaning = Скорости делены на ватты или цену, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты и цены — одиночные числа, поэтому вердикта нет
+weighing-meaning = Скорости делены на ватты, цену или вес, времена умножены на них. Множитель больше 1: лучше базы или база лучше опубликованной машины. Ватты, цены и вес — одиночные числа, поэтому вердикта нет
 weighing-watt = На ватт: { $of }
+weighing-kilogram = На килограмм: { $of }
 weighing-money = На цену в { $currency }: { $of }
 weighing-measured = { $title }: { $least } … { $most } Вт, { $of }, измерено во время каждого сценария (всего { $scenarios }); медиана по повторам
 weighing-given = { $title }: { $amount }, { $of } ({ $source })
@@ -888,6 +895,15 @@ ram = { $size } ОЗУ
 rotational = (вращается)
 governor-is = регулятор частоты { $value }
 boost-is = турборежим { $value }
+offer = { $there ->
+    [yes] { offered }
+   *[no] нет { offered }
+}
+offered = { $name ->
+    [af_alg] AF_ALG
+    [ktls] kTLS
+   *[other] { $name }
+}
 mitigations = защит от уязвимостей: { $on }{ WITH(", выключены: ", $off) }
 sockets = { $count ->
     [one] { $count } сокет
@@ -1003,6 +1019,7 @@ nothing-judged = судить не о чем; почему, сказано в п
 side-as-it-is = без изменений
 side-as-it-is-quoted = «без изменений»
 of-ceiling = { $share } от «{ $scenario }»
+of-multiple = { $factor }, { $share } от «{ $scenario }»
 
 # Почему вердикт таков.
 
@@ -1190,6 +1207,7 @@ sampled-memory-full-ns = Все задачи ждали памяти
 sampled-1m = Средняя загрузка за минуту
 sampled-context-switches = Переключений контекста
 sampled-frequency-hz = Тактовая частота
+sampled-throttles = Замедления от нагрева
 sampled-celsius = Температура
 sampled-joules = Мощность
 sampled-watts = Мощность

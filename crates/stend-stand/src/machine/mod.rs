@@ -121,7 +121,8 @@ fn read(output: &Output) -> Machine {
         missing.insert("collection".into(), Cause::AskedInPart);
     }
     let name = texts.line("uname -n").unwrap_or("").to_owned();
-    Machine { name, network_name: None, hardware, software, missing, raw: raw(&texts), public: false }
+    let offers = BTreeMap::new();
+    Machine { name, network_name: None, hardware, software, offers, missing, raw: raw(&texts), public: false }
 }
 
 /// What could not be read, and why.

@@ -38,7 +38,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let suite =
         arguments.suite.as_ref().map(|name| catalogue::suite(name, &Changes::default()).map_err(Failure::usage));
     let suite = suite.transpose()?;
-    let skipped = suite.as_ref().map(|suite| prepare::skipped(host, suite, &[])).unwrap_or_default();
+    let skipped = suite.as_ref().map(|suite| prepare::skipped(host, suite, &[], &work)).unwrap_or_default();
     let scenarios: Vec<_> = suite.iter().flat_map(|suite| prepare::measured(suite, &skipped)).collect();
     // Results are kept here, wherever they are measured.
     let results = (host.name() == Local.name()).then(|| directory.to_string_lossy());

@@ -386,7 +386,11 @@ fn measure_on(
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
     let settings = bench.settings(global, &mut sides)?;
-    let skipped = prepare::skipped(&*bench.host, &suite, &sides);
+    let (left_out, online) = prepare::cut_to_processors(&*bench.host, &mut suite);
+    if left_out > 0 {
+        talk!("left out: scenarios that take more processors than the {online} online: {left_out}");
+    }
+    let skipped = prepare::skipped(&*bench.host, &suite, &sides, &bench.work);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
         return Err(Failure::unusable(words::cause(reason, Language::English)));
     }

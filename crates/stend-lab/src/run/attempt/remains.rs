@@ -4,7 +4,7 @@ use stend_model::cause::Cause;
 use stend_model::suite::{Action, Part, Scenario};
 use stend_model::wire::Check;
 
-use super::{Attempt, Attempts, ended_badly};
+use super::{ALONE, Attempt, Attempts, ended_badly};
 use stend_instrument::{Adapter, Block, Files, Invocation, Remains};
 use stend_stand::host::Command;
 
@@ -83,7 +83,7 @@ impl Attempts<'_> {
         for (path, contents) in &files {
             self.host.write(path, contents)?;
         }
-        let command = self.guarded(scenario, &words, Some(&self.place.work));
+        let command = self.guarded(ALONE, scenario, &words, Some(&self.place.work));
         let mut reading = Attempt::default();
         let whole = Scenario { faults: Vec::new(), ..scenario.clone() };
         if !self.follow(&command, &whole, &mut reading, |_| Ok(()))? {

@@ -91,21 +91,22 @@ fn duration<'a>(scenarios: impl Iterator<Item = &'a Scenario>, sides: u32) -> St
 /// Prints the plan of a suite on a machine. Sides that name no compiler are built by the usual one.
 pub(super) fn print(
     host: &dyn Host,
-    suite: Suite,
+    mut suite: Suite,
     sides: Vec<Side>,
     usual: &Compiler,
     target: Option<&Target>,
     compared: Compared,
 ) -> Result<(), Failure> {
     use std::fmt::Write as _;
-    let skipped = prepare::skipped(host, &suite, &sides);
+    let work = prepare::work_directory(host).map_err(Failure::unusable)?;
+    prepare::cut_to_processors(host, &mut suite);
+    let skipped = prepare::skipped(host, &suite, &sides, &work);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
         return Err(Failure::unusable(words::cause(reason, Language::English)));
     }
     let left_out = |name: &str| skipped.iter().find(|skipped| skipped.scenario == name);
     let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
     let mut text = format!("{}: {}\n", suite.name, suite.title);
-    let work = prepare::work_directory(host).map_err(Failure::unusable)?;
     let measured = || prepare::measured(&suite, &skipped);
     prepare::check_files(host, measured(), &work, target).map_err(Failure::usage)?;
     let spaces = prepare::spaces(host, measured(), None, &work, "new", target).map_err(Failure::unusable)?;
