@@ -37,7 +37,12 @@ test)
     wanted='fio:fio:the fio adapter is tested with the real fio
 /usr/share/doc/fio/examples/*.fio:fio-examples:job files of other people are run
 openssl:openssl:the openssl adapter is tested with the real openssl
-gzip:gzip:the gzip adapter is tested with the real gzip
+gzip:gzip:the compressors are tested with the real gzip
+pigz:pigz:with the real pigz
+zstd:zstd:with the real zstd
+brotli:brotli:and with the real brotli
+/usr/lib/*/engines-3/gost.so:libengine-gost-openssl:the openssl adapter is tested with an engine
+hdparm:hdparm:the hdparm adapter is tested with the real hdparm
 clang:clang:the C code is checked with a second compiler
 perf:'$perf':profiles are tested with the real perf
 pkg-config:pkg-config:the installed library is found as other projects find theirs

@@ -511,11 +511,25 @@ fn a_governor_is_set_for_its_side() {
         : >"$GATE/open"
         wait $!
         echo "ended $? $(now)"
+        rm "$GATE/waits" "$GATE/called" "$GATE/open"
+        "$STEND" run "$SUITE" --even-if-unfit --no-progress --ab governor=performance 'name=same;governor=performance' 2>"$DIRECTORY/err" &
+        while ! [ -e "$GATE/waits" ] && kill -0 $!; do sleep 0.05; done
+        kill -9 $!; wait $!
+        echo "killed $(now)"
+        "$STEND" clean 2>>"$DIRECTORY/err"
+        echo "cleaned $? $(now)"
     "#;
     let mut owned = Vec::new();
     let Some(ended) = in_own_namespaces("m", script, &environment(&stand, &gate, &suite, &mut owned)) else { return };
     let read = |name: &str| std::fs::read_to_string(stand.path().join(name)).unwrap_or_default();
-    let expected = ["none 4", "unknown 4", "amid performance performance", "ended 0 powersave powersave"];
+    let expected = [
+        "none 4",
+        "unknown 4",
+        "amid performance performance",
+        "ended 0 powersave powersave",
+        "killed performance performance",
+        "cleaned 0 powersave powersave",
+    ];
     for line in expected {
         assert!(
             ended.out.lines().any(|said| said.trim() == line),

@@ -425,7 +425,7 @@ fn machines_are_weighed_by_what_they_draw_and_cost() {
     assert!(markdown.contains("**Per watt: the whole**") && markdown.contains("MB/s / W, × 2.0"), "{markdown}");
     let csv = runs.stand.fine(&["compare", A, B, "--machines", path, "--format", "csv"]).out;
     assert!(
-        csv.lines().next().unwrap().ends_with(",per_watt,per_price") && csv.contains("B/s / W, the whole"),
+        csv.lines().next().unwrap().ends_with(",per_watt,per_price,per_kilogram") && csv.contains("B/s / W, the whole"),
         "{csv}"
     );
     // Found without being named.

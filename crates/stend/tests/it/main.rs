@@ -46,3 +46,4 @@ mod transports;
 mod watched;
 mod wire;
 mod worse_faults;
+mod wrestling;
