@@ -371,6 +371,14 @@ fn dry_run(
     dry::print(host, suite, wanted.sides.clone(), &compiler, settled.first(), compared)
 }
 
+/// Leaves out what takes more processors than there are, and says so.
+fn cut_to_processors(host: &dyn Host, suite: &mut Suite) {
+    let (left_out, online) = prepare::cut_to_processors(host, suite);
+    if left_out > 0 {
+        talk!("left out: scenarios that take more processors than the {online} online: {left_out}");
+    }
+}
+
 /// Measures one machine. What was begun is told as soon as it is in the store.
 fn measure_on(
     global: &Global,
@@ -386,10 +394,7 @@ fn measure_on(
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
     let settings = bench.settings(global, &mut sides)?;
-    let (left_out, online) = prepare::cut_to_processors(&*bench.host, &mut suite);
-    if left_out > 0 {
-        talk!("left out: scenarios that take more processors than the {online} online: {left_out}");
-    }
+    cut_to_processors(&*bench.host, &mut suite);
     let skipped = prepare::skipped(&*bench.host, &suite, &sides, &bench.work);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
         return Err(Failure::unusable(words::cause(reason, Language::English)));

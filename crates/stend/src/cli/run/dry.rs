@@ -99,7 +99,7 @@ pub(super) fn print(
 ) -> Result<(), Failure> {
     use std::fmt::Write as _;
     let work = prepare::work_directory(host).map_err(Failure::unusable)?;
-    prepare::cut_to_processors(host, &mut suite);
+    super::cut_to_processors(host, &mut suite);
     let skipped = prepare::skipped(host, &suite, &sides, &work);
     if let Some(reason) = prepare::common_reason(&suite, &skipped) {
         return Err(Failure::unusable(words::cause(reason, Language::English)));
