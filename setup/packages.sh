@@ -18,6 +18,9 @@ npm:npm:it fetches what those tests need'
 emulated='
 qemu-aarch64-static:qemu-user-static:runs programs of other processors
 aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu libc6-dev-arm64-cross:the C code is tested as aarch64'
+# Not every release has it.
+tarantool='
+tarantool:tarantool:databases are measured with the real Tarantool'
 # Of any version of clang; Ubuntu has it in clang's own packages.
 fuzzer='
 /usr/lib/llvm-*/lib/clang/*/lib/*/libclang_rt.fuzzer-*.a:libclang-rt-dev:what reads input is fuzzed'
@@ -25,6 +28,7 @@ if grep -qs '^ID=ubuntu' /etc/os-release; then
     perf=linux-tools-generic
     browser=
     fuzzer=
+    tarantool=
 fi
 # program (or file, with its path or the pattern of one):package:what it is for
 case $purpose in
@@ -65,10 +69,14 @@ wrk:wrk:by the real wrk
 ab:apache2-utils:by the real ab
 h2load:nghttp2-client:and by the real h2load
 curl:curl:which is checked by curl
+redis-server:redis-server:databases are measured with the real Redis
+/usr/lib/postgresql/*/bin/postgres:postgresql:and with the real PostgreSQL
+python3:python3:by Python
+/usr/lib/python3*/ensurepip:python3-venv:in virtual environments, too
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI
 strace:strace:profiles are tested with the real strace
-valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$emulated$browser$fuzzer
+valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$tarantool$emulated$browser$fuzzer
     ;;
 cross)
     wanted=$emulated'
@@ -149,6 +157,15 @@ if [ "$as_root" = impossible ]; then
     end
 fi
 echo "Installing packages:$reasons" >&2
+# The services of new packages are not started: what needs one starts its own. If this script is killed, the file that says so says nothing more.
+apt=$(command -v apt-get)
+policy=${apt%/bin/*}/sbin/policy-rc.d
+if [ -x "${policy%/*}/invoke-rc.d" ] && ! [ -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    trap 'exit 1' HUP INT TERM
+    # shellcheck disable=SC2016 # the other shell's
+    $as_root sh -c 'printf "#!/bin/sh\n! kill -0 %s 2>/dev/null || exit 101\n" "$2" >"$1" && chmod 755 "$1"' sh "$policy" "$$"
+fi
 # apt-get says much that nobody needs, unless it fails.
 log=$(mktemp)
 # shellcheck disable=SC2086 # the words are meant to be split

@@ -106,6 +106,33 @@ fn root_installs_what_is_missing_and_says_what_for() {
     assert!(calls.contains("apt-get install -y -qq --no-install-recommends fio openssl\n"), "{calls}");
 }
 
+/// A server's package starts it, as a service of everybody's.
+#[test]
+fn services_of_new_packages_are_not_started() {
+    let machine = Machine::new().user(0);
+    for tool in ["chmod", "cp"] {
+        symlink(found(tool), machine.programs().join(tool)).unwrap();
+    }
+    let system = machine.directory.path().join("sbin");
+    std::fs::create_dir(&system).unwrap();
+    std::fs::write(system.join("invoke-rc.d"), "").unwrap();
+    std::fs::set_permissions(system.join("invoke-rc.d"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let policy = system.join("policy-rc.d");
+    let machine = machine.with(
+        "apt-get",
+        &format!("{policy:?}; echo \"$?\" >>'{}.said'; cp {policy:?} {policy:?}.kept", policy.display()),
+    );
+    assert_eq!(machine.packages("run").status, Some(0));
+    assert_eq!(std::fs::read_to_string(policy.with_extension("d.said")).unwrap(), "101\n101\n");
+    assert!(!policy.exists());
+    // What a killed one leaves forbids nothing.
+    assert!(Command::new(policy.with_extension("d.kept")).status().unwrap().success());
+    // And one that is there already stays as it is.
+    std::fs::write(&policy, "own").unwrap();
+    machine.packages("run");
+    assert_eq!(std::fs::read_to_string(&policy).unwrap(), "own");
+}
+
 #[test]
 fn a_machine_that_has_nothing_gets_what_each_purpose_needs() {
     for (purpose, some) in [
