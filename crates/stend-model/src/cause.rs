@@ -38,6 +38,8 @@ pub enum Cause {
     // Servers.
     /// The server that was loaded ended meanwhile.
     ServerEnded { server: String, said: String },
+    /// The server could not be prepared or started.
+    ServerNotMade { server: String, said: String },
 
     // Faults.
     /// The load ended before a fault was due.

@@ -200,6 +200,7 @@ impl Publisher {
             set,
             table,
             servers,
+            files,
             scenarios,
         } = suite;
         Suite {
@@ -215,6 +216,8 @@ impl Publisher {
             set: self.map(set),
             table: table.clone(),
             servers: servers.iter().map(|(name, server)| (plain_name(name).into(), self.server(server))).collect(),
+            // They are a part of the program.
+            files: files.clone(),
             scenarios: scenarios.iter().map(|scenario| self.scenario(scenario)).collect(),
         }
     }

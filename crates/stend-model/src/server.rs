@@ -56,7 +56,8 @@ pub struct Server {
     /// Commands that are run in its directory before it is started, one after another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prepare: Vec<Vec<String>>,
-    /// The command that is the server. It stays in the foreground and in its directory.
+    /// The command that is the server. It stays in the foreground and in its directory. Without it there is only the prepared directory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub start: Vec<String>,
     /// A command that ends with status 0 once the server is ready, where it is not enough that it listens on its ports.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,6 +65,12 @@ pub struct Server {
     /// The signal that ends it.
     #[serde(default = "term")]
     pub stop: String,
+    /// Whether it is started anew where it ends with status 0 while it is loaded, so that a scenario can measure its start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restarts: bool,
+    /// The user that it runs as where stend is root, by name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
 }
 
 /// The server in a line: `nginx with a site of its own (gzip_level=6 sendfile=on)`.
@@ -113,9 +120,17 @@ pub enum ServerMistake {
     /// Nothing to wait for.
     #[error("there is no port to listen on and no \"ready\", so nothing says when it is ready; give one of the two")]
     NeverReady,
+    /// Nothing to wait for or to start again, because nothing is started.
+    #[error(
+        "without \"start\" there is only a directory, which \"{0}\" says nothing of; leave it out, or give the command that is the server"
+    )]
+    NothingStarts(&'static str),
     /// No command.
-    #[error("\"{0}\" is empty; give the program and its arguments: [\"nginx\", \"-c\", \"@directory@/nginx.conf\"]")]
+    #[error("\"{0}\" is empty; give the program and its arguments: [\"sh\", \"make-site.sh\"]")]
     NoCommand(&'static str),
+    /// Not a user's name.
+    #[error("\"{0}\" is no user's name; write one as in /etc/passwd: nobody")]
+    User(String),
     /// A file that does not lie in its directory.
     #[error("\"{0}\" is no file in the server's directory; write a name, or names with / between, none of them \"..\"")]
     File(String),
@@ -191,14 +206,18 @@ impl Server {
                 return Err((key, ServerMistake::Twice(name.clone())));
             }
         }
-        if self.start.is_empty() {
-            return Err(("start", ServerMistake::NoCommand("start")));
-        }
         if self.prepare.iter().any(Vec::is_empty) {
             return Err(("prepare", ServerMistake::NoCommand("prepare")));
         }
-        if self.ports.is_empty() && self.ready.is_empty() {
-            return Err(("start", ServerMistake::NeverReady));
+        let of_process =
+            [("ports", !self.ports.is_empty()), ("ready", !self.ready.is_empty()), ("restarts", self.restarts)];
+        match of_process.into_iter().find(|(_, given)| *given) {
+            Some((key, _)) if self.start.is_empty() => return Err((key, ServerMistake::NothingStarts(key))),
+            None | Some(("restarts", _)) if !self.start.is_empty() => return Err(("start", ServerMistake::NeverReady)),
+            _ => {}
+        }
+        if let Some(user) = self.user.as_ref().filter(|user| !is_user(user)) {
+            return Err(("user", ServerMistake::User(user.clone())));
         }
         for name in self.files.keys() {
             let is_plain = |part: &str| !["", ".", ".."].contains(&part) && !part.chars().any(char::is_control);
@@ -277,6 +296,12 @@ pub fn plain_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or_default().trim_end_matches(".toml")
 }
 
+/// Whether a text may be a user's name.
+fn is_user(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase() || first == '_')
+        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
+}
+
 /// Whether a text may stand between two `@`.
 fn is_name(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
@@ -352,6 +377,7 @@ mod tests {
             ("[settings]\nx = \"@http@\"\n", 5, "@processors@"),
             ("prepare = [[]]\n", 5, "\"prepare\" is empty"),
             ("needs = [\"/bin/sh\"]\n", 5, "\"/bin/sh\" is no program's name"),
+            ("user = \"-x\"\n", 5, "\"-x\" is no user's name"),
         ] {
             let said_now = Server::parse(&format!("{PLAIN}{more}"), "t.toml").unwrap_err().to_string();
             let place = format!("t.toml:{line}:");
@@ -359,6 +385,11 @@ mod tests {
         }
         let nothing_to_wait_for = PLAIN.replace("ports = [\"http\"]\n", "").replace(", \"@http@\"", "");
         assert!(Server::parse(&nothing_to_wait_for, "t.toml").unwrap_err().to_string().contains("\"ready\""));
+        let nothing_starts =
+            PLAIN.replace("start", "prepare").replace("[\"httpd\", \"-p\", \"@http@\"]", "[[\"true\"]]");
+        let said = Server::parse(&nothing_starts, "t.toml").unwrap_err().to_string();
+        assert!(said.starts_with("t.toml:3:") && said.contains("\"ports\""), "{said}");
+        assert!(Server::parse(&nothing_starts.replace("ports = [\"http\"]", ""), "t.toml").is_ok());
     }
 
     proptest! {

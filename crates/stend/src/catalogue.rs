@@ -23,7 +23,8 @@ use stend_model::nearest;
 use stend_report::words::language::Language;
 use stend_stand::host::{Command, Host, HostError};
 
-// Name and text of each file in `suites/`, `servers/` and `references/`, in the order of their names.
+// Name and text of each file in `suites/`, `servers/` and `references/`, in the order of their names; and suite, path and text of each file in a
+// suite's own folder.
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
 /// A suite, or a file of machines, that cannot be used. The message is one line and says where.
@@ -168,6 +169,9 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
         let file = format!("suites/{name}.toml");
         let mut suite = parse(text, &file, Path::new("."))?;
+        let of_it = SUITE_FILES.iter().filter(|(suite, ..)| suite == name);
+        suite.files = of_it.map(|(_, path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        note_files(&mut suite);
         with_servers(&mut suite, Path::new("."), &file)?;
         return Ok(suite);
     }
@@ -346,12 +350,17 @@ fn is_device(path: &str) -> bool {
     block || below
 }
 
-/// Notes what is in the files of the user's that the commands name, so that a comparison can tell when one was edited in between.
+/// Notes what is in the files beside the suite that the commands name, so that a comparison can tell when one was edited in between.
 fn note_files(suite: &mut Suite) {
     let mut digests = BTreeMap::<String, Option<String>>::new();
+    let own = &suite.files;
     for scenario in &mut suite.scenarios {
         for (path, name) in &scenario.places {
-            let digest = digests.entry(path.clone()).or_insert_with(|| digest_of_file(Path::new(path)));
+            let digest = digests.entry(path.clone()).or_insert_with(|| match own.get(path.trim_start_matches("./")) {
+                Some(text) => digest_of_stream(text.as_bytes()).ok(),
+                None if own.is_empty() => digest_of_file(Path::new(path)),
+                None => None,
+            });
             scenario.files.extend(digest.clone().map(|digest| (name.clone(), digest)));
         }
     }
@@ -359,6 +368,10 @@ fn note_files(suite: &mut Suite) {
 
 /// What of the files that the commands name, as the suite says them, is no longer what it was when they were noted.
 pub(crate) fn changed_files(suite: &Suite) -> BTreeSet<String> {
+    if !suite.files.is_empty() {
+        // They are a part of the run.
+        return BTreeSet::new();
+    }
     let noted = suite.scenarios.iter().flat_map(|scenario| {
         let of =
             |(path, name): (&String, &String)| Some((path.clone(), name.clone(), scenario.files.get(name)?.clone()));

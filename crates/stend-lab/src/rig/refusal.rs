@@ -524,6 +524,13 @@ impl From<&Output> for Said {
     }
 }
 
+impl Said {
+    /// The line, if there was one.
+    pub fn line(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
 impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|line| write!(f, " ({line})"))

@@ -1,8 +1,8 @@
 //! Servers of a run: each in a directory of its own, on free ports of the loopback interface, in control groups of its own, started and waited
 //! for, and stopped again by the run that ends or by `stend clean`.
 //!
-//! What there is of them is in a ledger, as with a target: in `servers/RUN` of the directory for runs' files. The ledger has only what taking
-//! away needs. A server's processes are those whose working directory is its own or below it, whatever they call themselves.
+//! What there is of each is in a ledger, as with a target: in `servers/RUN.SERVER` of the directory for runs' files. The ledger has only what
+//! taking away needs. A server's processes are those whose working directory is its own or below it, whatever they call themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,6 +43,8 @@ things! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Home {
     path: String,
+    #[serde(skip)]
+    user: Option<String>,
 }
 
 /// A file in it. It goes with the directory.
@@ -51,6 +53,8 @@ pub(super) struct Written {
     path: String,
     #[serde(skip)]
     contents: String,
+    #[serde(skip)]
+    under: Vec<String>,
 }
 
 /// A command that prepares it. What it makes goes with the directory.
@@ -59,6 +63,8 @@ pub(super) struct Step {
     home: String,
     #[serde(skip)]
     words: Vec<String>,
+    #[serde(skip)]
+    under: Vec<String>,
 }
 
 /// The server itself.
@@ -73,6 +79,10 @@ pub(super) struct Daemon {
     ports: Vec<u16>,
     #[serde(skip)]
     ready: Vec<String>,
+    #[serde(skip)]
+    under: Vec<String>,
+    #[serde(skip)]
+    restarts: bool,
 }
 
 impl OfServer {
@@ -87,34 +97,61 @@ impl OfServer {
     }
 }
 
+/// What stend makes above another user's directory that user may enter, and not list.
+const HOME: &str = r#"
+mkdir -m700 "$1" || exit
+[ -n "$2" ] && [ "$(id -u)" -eq 0 ] || exit 0
+above=${1%/*}
+base=${above%/*}
+chmod 711 "$above" "$base" "${base%/*}" && chown "$2:" "$1"
+"#;
+/// Runs the words as another user. Where the server's directory lies below one that is root's alone, that user may search and read such ones, which is
+/// less than root may.
+const AS_USER: &str = r#"
+user=$1 home=$2
+shift 2
+[ "$(id -u)" -eq 0 ] || exec "$@"
+as="--reuid $user --regid $(id -g "$user") --clear-groups" || exit
+setpriv $as test -x "$home" 2>/dev/null || as="$as --inh-caps +dac_read_search --ambient-caps +dac_read_search"
+exec setpriv $as "$@"
+"#;
 const WRITE: &str = r#"mkdir -p "${1%/*}" && printf %s "$2" >"$1""#;
+/// The line of a file that says what went wrong.
+const TELL: &str = r#"
+tell() { grep -i -m 1 -E 'in use|emerg|fatal|error' "$1" || tail -n 1 "$1"; }
+"#;
 const STEP: &str = r#"
-cd "$1" || exit
-shift
-said=$("$@" 2>&1 >/dev/null </dev/null) && exit
+home=$1 name=$2
+shift 2
+cd "$home" || exit
+"$@" >"$home.said" 2>&1 </dev/null && exit
 status=$?
-echo "$1: ${said:-exit status $status}" >&2
+said=$(tell "$home.said")
+echo "${said:-$name: exit status $status}" >&2
 exit "$status"
 "#;
 /// The server is in its control groups before it is what it is, so that nothing that it does is missed. It keeps a parent, because some end with
 /// theirs.
 const START: &str = r#"
-home=$1 ports=$2 ready=$3
-shift 3
+home=$1 ports=$2 ready=$3 restarts=$4
+shift 4
 cd "$home" || exit
 ulimit -n "$(ulimit -H -n)" 2>/dev/null
 setsid sh -c '
-pid_file=$1
-shift
+pid_file=$1 restarts=$2
+shift 2
 while [ "$1" != -- ]; do
     echo $$ >"$1/cgroup.procs" || exit
     shift
 done
 shift
-"$@" &
-echo $! >"$pid_file"
+while
+    "$@" &
+    echo $! >"$pid_file"
+    wait $! && [ -n "$restarts" ] && [ -e "$pid_file" ]
+do :; done
 wait
-' stend-server "$home.pid" "$@" </dev/null >"$home.said" 2>&1 &
+' stend-server "$home.pid" "$restarts" "$@" </dev/null >"$home.said" 2>&1 &
 keeper=$!
 runs() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$keeper/status" 2>/dev/null; }
 listens() {
@@ -127,8 +164,7 @@ is_ready() { [ -z "$ready" ] || eval "$ready" </dev/null >/dev/null 2>&1; }
 tries=-200
 until runs && listens && is_ready; do
     if ! runs; then
-        said=$(grep -i -m 1 -E 'in use|emerg|fatal|error' "$home.said" || tail -n 1 "$home.said")
-        echo "it ended at once: $said" >&2
+        echo "it ended at once: $(tell "$home.said")" >&2
         exit 1
     fi
     again "it is not ready: $(tail -n 1 "$home.said")"
@@ -165,6 +201,8 @@ const STOP: &str = r#"
 signal=$2
 shift 2
 read -r first 2>/dev/null <"$home.pid" || first=
+# Without it none is started anew.
+rm -f "$home.pid"
 keeper=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/${first:-none}/status" 2>/dev/null)
 for process in $(inside "$@"); do
     case $process in
@@ -173,19 +211,18 @@ for process in $(inside "$@"); do
 done
 grace=10
 end_all "$@"
-rm -f "$home.pid" "$home.said"
 "#;
 /// What `prepare` started and left running is in the directory too.
 const REMOVE_HOME: &str = r#"
 shift
 first= grace=0
 end_all
-rm -rf "$home"
+rm -rf "$home" "$home.pid" "$home.said"
 "#;
 
 impl Made for Home {
     fn making(&self, ledger: &str) -> Command {
-        plain(ledger, &["mkdir", "-m700", &self.path])
+        shell(ledger, HOME, &[&self.path, self.user.as_deref().unwrap_or_default()])
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
@@ -199,7 +236,8 @@ impl Made for Home {
 
 impl Made for Written {
     fn making(&self, ledger: &str) -> Command {
-        shell(ledger, WRITE, &[&self.path, &self.contents])
+        let write = ["sh", "-c", WRITE, "stend-server", &self.path, &self.contents];
+        plain(ledger, &self.under.iter().map(String::as_str).chain(write).collect::<Vec<_>>())
     }
 
     fn taking_away(&self, _: &str) -> Option<Command> {
@@ -213,8 +251,10 @@ impl Made for Written {
 
 impl Made for Step {
     fn making(&self, ledger: &str) -> Command {
-        let words: Vec<_> = [self.home.as_str()].into_iter().chain(self.words.iter().map(String::as_str)).collect();
-        shell(ledger, STEP, &words)
+        let name = self.words.first().map_or("", String::as_str);
+        let words = [self.home.as_str(), name].into_iter();
+        let words = words.chain(self.under.iter().chain(&self.words).map(String::as_str));
+        shell(ledger, &format!("{TELL}{STEP}"), &words.collect::<Vec<_>>())
     }
 
     fn taking_away(&self, _: &str) -> Option<Command> {
@@ -230,10 +270,10 @@ impl Made for Daemon {
     fn making(&self, ledger: &str) -> Command {
         let ports: Vec<_> = self.ports.iter().map(ToString::to_string).collect();
         let (ports, ready) = (ports.join(" "), quoted(&self.ready));
-        let first = [self.home.as_str(), &ports, &ready].into_iter();
+        let first = [self.home.as_str(), &ports, &ready, if self.restarts { "yes" } else { "" }].into_iter();
         let words = first.chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
-        let words: Vec<_> = words.chain(self.words.iter().map(String::as_str)).collect();
-        shell(ledger, START, &words)
+        let words = words.chain(self.under.iter().chain(&self.words).map(String::as_str));
+        shell(ledger, &format!("{TELL}{START}"), &words.collect::<Vec<_>>())
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
@@ -260,6 +300,8 @@ pub struct Standing {
     /// Where it is counted what it uses.
     pub counters: Counters,
     home: String,
+    /// Whether it has a process.
+    runs: bool,
 }
 
 impl Standing {
@@ -270,6 +312,9 @@ impl Standing {
 
     /// Why it does not serve any more, if it does not.
     pub fn ended(&self, host: &dyn Host, name: &str) -> Option<Cause> {
+        if !self.runs {
+            return None;
+        }
         let process = host.read_text(&format!("{}.pid", self.home)).unwrap_or_default();
         let status = host.read_text(&format!("/proc/{}/status", process.trim())).unwrap_or_default();
         let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or_default();
@@ -281,22 +326,21 @@ impl Standing {
     }
 }
 
-/// Starts these servers for a run, or none of them. What a killed stend left of the run's is taken away first.
+/// Sets a server up, or nothing of it. What a killed stend left of one in the same place is taken away first.
 ///
 /// # Errors
-/// One does not start, or the user interrupted it.
+/// It cannot be prepared or does not start, or the user interrupted it.
 pub fn raise(
     host: &dyn Host,
     probe: &str,
-    work: &str,
-    run: &str,
-    servers: &BTreeMap<String, Server>,
+    base: &str,
+    server: &Server,
     interrupted: &dyn Fn() -> bool,
-) -> Result<BTreeMap<String, Standing>, Refusal> {
+) -> Result<Standing, Refusal> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match raise_once(host, probe, work, run, servers, interrupted) {
+        match raise_once(host, probe, base, server, interrupted) {
             Err(refusal) if tries < TRIES && refusal.to_string().contains(TAKEN) => {}
             made => return made,
         }
@@ -306,17 +350,15 @@ pub fn raise(
 fn raise_once(
     host: &dyn Host,
     probe: &str,
-    work: &str,
-    run: &str,
-    servers: &BTreeMap<String, Server>,
+    base: &str,
+    server: &Server,
     interrupted: &dyn Fn() -> bool,
-) -> Result<BTreeMap<String, Standing>, Refusal> {
-    take_down(host, work, run)?;
-    let base = base(work, run);
-    host.make_directory(&base)?;
-    let base = real_path(host, &base)?;
+) -> Result<Standing, Refusal> {
+    take_down_at(host, base)?;
+    host.make_directory(base)?;
+    let base = real_path(host, base)?;
     let ledger = ledger::standing(&base);
-    let (things, standing) = planned(host, &base, run, servers)?;
+    let (things, standing) = planned(host, &base, server)?;
     let begin = Entry::Begin { target: None, boot_id: boot_id(host) };
     let plan = Plan { things, up: Up::default(), behind_loops: false };
     let made = stend_stand::ledger::note(host, &ledger, &begin)
@@ -324,7 +366,7 @@ fn raise_once(
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
     match made {
         Ok(_) => Ok(standing),
-        Err(refusal) => Err(match take_down(host, work, run) {
+        Err(refusal) => Err(match take_down_at(host, &base) {
             Ok(_) if interrupted() => Refusal::Interrupted,
             Ok(_) => refusal,
             Err(error) => Obstacle::Left { refusal: refusal.into(), error: error.into() }.into(),
@@ -332,53 +374,45 @@ fn raise_once(
     }
 }
 
-/// The things of all servers, in the order in which they are made, and what the servers are then.
-fn planned(
-    host: &dyn Host,
-    base: &str,
-    run: &str,
-    servers: &BTreeMap<String, Server>,
-) -> Result<(Vec<Thing>, BTreeMap<String, Standing>), Refusal> {
+/// The things of a server, in the order in which they are made, and what it is then.
+fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, Standing), Refusal> {
     let token = token();
     let inside = inside(base, &token);
-    let hierarchies = Hierarchies::of(host);
-    let mut things = vec![Thing::Basic(Basic::Directory { path: inside.clone() })];
-    let mut standing = BTreeMap::new();
-    let wanted = servers.values().map(|server| server.ports.len()).sum();
-    let mut free = free_ports(host, &token, wanted).into_iter();
-    for (number, (name, server)) in servers.iter().enumerate() {
-        let plain: String =
-            plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c)).collect();
-        let home = format!("{inside}/{number}-{plain}");
-        let ports: Vec<u16> = server.ports.iter().zip(&mut free).map(|(_, port)| port).collect();
-        let mut values: BTreeMap<_, _> =
-            server.ports.iter().cloned().zip(ports.iter().map(ToString::to_string)).collect();
-        values.insert(DIRECTORY.into(), home.clone());
-        values.insert(PROCESSORS.into(), processors(host).to_string());
-        let (placed, values) = server.placed(values).map_err(Obstacle::from)?;
-        things.push(Thing::Server(OfServer::Home(Home { path: home.clone() })));
-        let path = |name: &String| format!("{home}/{name}");
-        let file = |(name, contents): (&String, &String)| {
-            Thing::Server(OfServer::ServerFile(Written { path: path(name), contents: contents.clone() }))
-        };
-        things.extend(placed.files.iter().map(file));
-        let step = |words: Vec<String>| Thing::Server(OfServer::ServerStep(Step { home: home.clone(), words }));
-        things.extend(placed.prepare.into_iter().map(step));
-        let (cgroups, counters) = hierarchies.group(&format!("stend-{run}-{token}-server{number}"));
-        if !cgroups.is_empty() {
-            things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
-        }
-        things.push(Thing::Server(OfServer::Daemon(Daemon {
-            home: home.clone(),
-            signal: placed.stop,
-            words: placed.start,
-            ports,
-            ready: placed.ready,
-            cgroups,
-        })));
-        standing.insert(name.clone(), Standing { values, counters, home });
+    let of_run = base.rsplit('/').next().unwrap_or_default();
+    let number_and_name = of_run.split_once('.').map_or(of_run, |(_, rest)| rest);
+    let home = format!("{inside}/{}", number_and_name.split_once('-').map_or(of_run, |(_, name)| name));
+    let ports = free_ports(host, &token, server.ports.len());
+    let mut values: BTreeMap<_, _> = server.ports.iter().cloned().zip(ports.iter().map(ToString::to_string)).collect();
+    values.insert(DIRECTORY.into(), home.clone());
+    values.insert(PROCESSORS.into(), processors(host).to_string());
+    let (placed, values) = server.placed(values).map_err(Obstacle::from)?;
+    let Server { files, prepare, start, ready, stop, restarts, user, .. } = placed;
+    let as_user = |user: &String| ["sh", "-c", AS_USER, "stend-server", user, &home].map(str::to_owned).to_vec();
+    let under: Vec<String> = user.as_ref().map(as_user).unwrap_or_default();
+    let mut things = vec![
+        Thing::Basic(Basic::Directory { path: inside.clone() }),
+        Thing::Server(OfServer::Home(Home { path: home.clone(), user })),
+    ];
+    things.extend(files.into_iter().map(|(name, contents)| {
+        let path = format!("{home}/{name}");
+        Thing::Server(OfServer::ServerFile(Written { path, contents, under: under.clone() }))
+    }));
+    things.extend(
+        prepare
+            .into_iter()
+            .map(|words| Thing::Server(OfServer::ServerStep(Step { home: home.clone(), words, under: under.clone() }))),
+    );
+    if start.is_empty() {
+        return Ok((things, Standing { values, counters: Counters::default(), home, runs: false }));
     }
-    Ok((things, standing))
+    let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{of_run}-{token}-server"));
+    if !cgroups.is_empty() {
+        things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
+    }
+    let (home_of_it, signal, words) = (home.clone(), stop, start);
+    let daemon = Daemon { home: home_of_it, signal, words, ports, ready, cgroups, under, restarts };
+    things.push(Thing::Server(OfServer::Daemon(daemon)));
+    Ok((things, Standing { values, counters, home, runs: true }))
 }
 
 /// How many processors the machine has online.
@@ -401,23 +435,35 @@ fn free_ports(host: &dyn Host, token: &str, count: usize) -> Vec<u16> {
     above.chain(below).filter(|port| !taken.contains(port)).take(count).collect()
 }
 
-/// Stops what the ledger of a run's servers tells of, and removes it. Whether there was something.
+/// Where a run's server of this number and name has its ledger, and its directory below.
+pub fn base(work: &str, run: &str, number: usize, name: &str) -> String {
+    let plain = plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_".contains(*c));
+    format!("{work}/{SERVERS_DIRECTORY}/{run}.{number}-{}", plain.collect::<String>())
+}
+
+/// Stops what the ledgers of a run's servers tell of, and removes it. Whether there was something.
 ///
 /// # Errors
 /// Something cannot be taken away.
 pub fn take_down(host: &dyn Host, work: &str, run: &str) -> Result<bool, Refusal> {
-    take_down_at(host, &base(work, run))
+    let mut there = false;
+    for (_, name) in all(host, work)?.into_iter().filter(|(of, _)| of == run) {
+        there |= take_down_at(host, &format!("{work}/{SERVERS_DIRECTORY}/{name}"))?;
+    }
+    Ok(there)
 }
 
 /// The runs that have servers, or had some that something may be left of.
 ///
 /// # Errors
 /// They cannot be listed.
-pub fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
-    let names = listed(host, &format!("{work}/{SERVERS_DIRECTORY}"))?.unwrap_or_default();
-    Ok(names.into_iter().filter(|name| stend_model::run::is_run_id(name)).collect())
+pub fn names(host: &dyn Host, work: &str) -> Result<BTreeSet<String>, HostError> {
+    Ok(all(host, work)?.into_iter().map(|(run, _)| run).collect())
 }
 
-fn base(work: &str, run: &str) -> String {
-    format!("{work}/{SERVERS_DIRECTORY}/{run}")
+/// The directories of servers, each behind its run.
+fn all(host: &dyn Host, work: &str) -> Result<Vec<(String, String)>, HostError> {
+    let names = listed(host, &format!("{work}/{SERVERS_DIRECTORY}"))?.unwrap_or_default();
+    let of_run = |name: String| Some((name.split_once('.')?.0.to_owned(), name));
+    Ok(names.into_iter().filter_map(of_run).filter(|(run, _)| stend_model::run::is_run_id(run)).collect())
 }

@@ -15,7 +15,7 @@ use stend_model::suite::{Instrument, Part, Scenario};
 use stend_model::wire::{Begin, Event, Mark, Report, Usage, parse_line};
 use stend_stats::SplitMix64;
 
-use super::carried::probe_words;
+use super::carried::with_parameters;
 use super::faults::Faults;
 use super::{Refusal, SeriesBuilder};
 use crate::rig::servers::Standing;
@@ -75,6 +75,8 @@ pub(super) struct Attempt {
     pub(super) observed: BTreeMap<String, f64>,
     /// Why the target is not whole any more, if a fault of it could not be mended.
     pub(super) broken: Option<Cause>,
+    /// The CPU time that its server used from its start to its end, in ns, also outside what was measured; nothing where that is not known.
+    pub(super) server_cpu_ns: Option<f64>,
 }
 
 /// What is done before a repeat, in messages.
@@ -102,7 +104,9 @@ impl Attempt {
         in_time: bool,
     ) -> Self {
         let mut reading = Reading::default();
-        let mut attempt = Self { command, error_output: shortened(error_output), ..Self::default() };
+        let kept = shortened(error_output);
+        // What loads a server is not carried.
+        let mut attempt = Self { command, error_output: kept, server_cpu_ns: Some(0.0), ..Self::default() };
         let mut printed = Printed::default();
         for line in output.lines() {
             // It is over: there is nothing to stop any more.
@@ -195,8 +199,10 @@ pub(super) struct Attempts<'a> {
     setting: Setting,
     /// What breaks and mends the run's target, where scenarios have faults.
     injector: Option<Injector<'a>>,
-    /// The servers that stand.
-    servers: BTreeMap<String, Standing>,
+    /// The servers that stand, and why others do not.
+    servers: BTreeMap<String, Result<Standing, Cause>>,
+    /// Where the suite's own files are, if it has some.
+    suite_directory: Option<String>,
 }
 
 impl<'a> Attempts<'a> {
@@ -223,7 +229,13 @@ impl<'a> Attempts<'a> {
             setting,
             injector,
             servers: BTreeMap::new(),
+            suite_directory: None,
         }
+    }
+
+    /// From now on the suite's own files are here.
+    pub(super) fn find_suite_in(&mut self, directory: String) {
+        self.suite_directory = Some(directory);
     }
 
     /// From now on attempts are of this side.
@@ -235,7 +247,7 @@ impl<'a> Attempts<'a> {
     pub(super) fn load(
         &mut self,
         luns: Vec<LunAddress>,
-        servers: BTreeMap<String, Standing>,
+        servers: BTreeMap<String, Result<Standing, Cause>>,
         injector: Option<Injector<'a>>,
     ) {
         (self.place.luns, self.servers, self.injector) = (luns, servers, injector);
@@ -244,8 +256,15 @@ impl<'a> Attempts<'a> {
     /// One attempt at the repeat of this number; `None` if the user interrupted it.
     pub(super) fn make(&mut self, scenario: &Scenario, number: usize) -> anyhow::Result<Option<Attempt>> {
         self.place.mark = mark_of(&self.place.run, number, self.random.next_u64());
-        let server = scenario.server.as_ref().and_then(|name| self.servers.get_key_value(name));
-        let server = server.map(|(name, standing)| (name.clone(), standing.clone()));
+        let server = match scenario.server.as_ref().and_then(|name| self.servers.get_key_value(name)) {
+            Some((name, Ok(standing))) => Some((name.clone(), standing.clone())),
+            Some((_, Err(cause))) => {
+                return Ok(Some(Attempt { failure: Some(cause.clone()), lasting: true, ..Attempt::default() }));
+            }
+            None => None,
+        };
+        let in_place = self.suite_directory.as_ref().map(|directory| scenario.in_directory(directory));
+        let scenario = in_place.as_ref().unwrap_or(scenario);
         let placed = server.as_ref().map(|(_, standing)| scenario.at_server(&standing.values)).transpose()?;
         let mut made = self.make_as_it_is(placed.as_ref().unwrap_or(scenario))?;
         // Without its server the load fails in whatever way, or measures errors.
@@ -265,10 +284,9 @@ impl<'a> Attempts<'a> {
         match &scenario.instrument {
             Instrument::Probe(subcommand) => {
                 let probe = self.setting.probe.as_deref().unwrap_or(self.probe);
-                let words = std::iter::once(probe.to_owned()).chain(probe_words(subcommand, scenario)).collect();
-                self.speak_the_wire(scenario, words)
+                self.speak_the_wire(scenario, with_parameters(vec![probe.to_owned(), subcommand.clone()], scenario))
             }
-            Instrument::Command(words) => self.speak_the_wire(scenario, words.clone()),
+            Instrument::Command(words) => self.speak_the_wire(scenario, with_parameters(words.clone(), scenario)),
             Instrument::Adapter(name) => {
                 let adapter = adapter(name).with_context(|| format!("there is no adapter \"{name}\""))?;
                 self.translate(scenario, adapter)

@@ -84,8 +84,8 @@ fn load(scenario: &Scenario) -> Result<Load, Cause> {
         return Err(Cause::ServerNeedsLab);
     }
     let (by_probe, words) = match &scenario.instrument {
-        Instrument::Probe(subcommand) => (true, probe_words(subcommand, scenario)),
-        Instrument::Command(words) => (false, words.clone()),
+        Instrument::Probe(subcommand) => (true, with_parameters(vec![subcommand.clone()], scenario)),
+        Instrument::Command(words) => (false, with_parameters(words.clone(), scenario)),
         Instrument::Adapter(_) => return Err(Cause::ToolsNeedLab),
     };
     Ok(Load {
@@ -97,10 +97,10 @@ fn load(scenario: &Scenario) -> Result<Load, Cause> {
     })
 }
 
-/// The words of a scenario of `stend-probe`, after the program.
-pub(super) fn probe_words(subcommand: &str, scenario: &Scenario) -> Vec<String> {
-    let parameters = scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
-    std::iter::once(subcommand.to_owned()).chain(parameters).collect()
+/// These words, and behind them the parameters of a scenario whose instrument speaks the wire.
+pub(super) fn with_parameters(mut words: Vec<String>, scenario: &Scenario) -> Vec<String> {
+    words.extend(scenario.parameters.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]));
+    words
 }
 
 fn nanoseconds(span: std::time::Duration) -> u64 {

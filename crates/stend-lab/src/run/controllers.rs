@@ -24,9 +24,10 @@ pub(super) fn count(attempt: &mut Attempt, controllers: usize, series: &[Series]
     }
 }
 
-/// Adds what the server used that the scenario loads: `server_cpu_ns`, and `server_memory_bytes`, which is the most that it had.
-pub(super) fn count_server(attempt: &mut Attempt, server: Option<&str>, series: &[Series]) {
-    let (Some(server), Attempt { report: Some(report), begin, .. }) = (server, attempt) else { return };
+/// Adds what the server used that the scenario loads: `server_cpu_ns`, and `server_memory_bytes`, which is the most that it had. Returns the CPU time
+/// that it used while the command ran, also outside the stretch.
+pub(super) fn count_server(attempt: &mut Attempt, server: &str, series: &[Series]) -> Option<f64> {
+    let Attempt { report: Some(report), begin, usage, .. } = attempt else { return None };
     let group = server_group(server);
     let of = |metric: &str| series.iter().find(|series| series.metric == format!("{group}.{metric}"));
     let used = match (report.t_ns, of("cpu_ns_total")) {
@@ -47,6 +48,9 @@ pub(super) fn count_server(attempt: &mut Attempt, server: Option<&str>, series: 
     {
         report.observed.insert("server_memory_bytes".into(), most);
     }
+    let usage = usage.as_ref()?;
+    let started = usage.t_ns?;
+    growth(of("cpu_ns_total")?, started, started.saturating_add_unsigned(usage.wall_ns))
 }
 
 /// When the measured stretch ended. Many jobs together may take longer than any of them.

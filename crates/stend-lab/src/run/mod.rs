@@ -81,10 +81,13 @@ pub fn refused_for_good(suite: &Suite, repeat: &Repeat) -> Option<Refusal> {
     if matches!(&repeat.outcome, Outcome::Invalid(causes) if causes.iter().any(is_of_suite)) {
         return Some(Refusal::Misused);
     }
-    let usage = repeat.usage.as_ref().filter(|_| matches!(repeat.outcome, Outcome::Failed(_)))?;
+    if !matches!(repeat.outcome, Outcome::Failed(_)) {
+        return None;
+    }
     if repeat.lasting {
         return Some(Refusal::NotHere);
     }
+    let usage = repeat.usage.as_ref()?;
     Refusal::of(&suite.scenarios[repeat.scenario].instrument, usage, repeat.stopped)
 }
 
@@ -212,8 +215,9 @@ pub fn make(
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
     let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt);
     let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
-    let first = plan.next(&progress(run, &making.repeats, making.session), false).and_then(|step| step.side);
-    let made = match rig.turn_to(first, observer) {
+    let first = plan.next(&progress(run, &making.repeats, making.session), false);
+    let server = first.and_then(|step| run.suite.scenarios[step.scenario].server.as_deref());
+    let made = match rig.turn_to(first.and_then(|step| step.side), server, observer) {
         Ok(_) => make_repeats(making, rig, &plan, journal, observer),
         Err(rig::Refusal::Interrupted) => Ok((Ending::Interrupted, making.repeats)),
         Err(refusal) => Err(refusal.into()),
@@ -284,6 +288,12 @@ fn make_repeats<'a>(
     journal.session(&of_session)?;
     let mut attempts = Attempts::new(host, probe, place, rig.injector()?, interrupt);
     attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
+    if !suite.files.is_empty() {
+        let directory = format!("{work}/suite");
+        let files: Vec<_> = suite.files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
+        host.put_tree(&directory, &files).context("the suite's files cannot be written")?;
+        attempts.find_suite_in(directory);
+    }
     let mut tuning = Tuning::new(host, rig.all_work, &run.sides).map_err(anyhow::Error::msg)?;
     let mut pace = Pace::default();
 
@@ -300,7 +310,7 @@ fn make_repeats<'a>(
         observer.starting(step, repeats.len(), left(&pace, &progress));
         let began = Instant::now();
         let scenario = &suite.scenarios[step.scenario];
-        match rig.turn_to(step.side, observer) {
+        match rig.turn_to(step.side, scenario.server.as_deref(), observer) {
             Ok(false) => {}
             Ok(true) => {
                 attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
@@ -333,9 +343,14 @@ fn make_repeats<'a>(
             sampler = start_sampler(&rig)?;
         }
         controllers::count(&mut attempt, rig.controllers(), &series);
-        controllers::count_server(&mut attempt, scenario.server.as_deref(), &series);
-        if matches!(attempt.failure, Some(Cause::ServerEnded { .. })) {
-            rig.servers_have_ended();
+        let server = scenario.server.as_deref();
+        let runs = |name: &&str| suite.servers.get(*name).is_some_and(|server| !server.start.is_empty());
+        attempt.server_cpu_ns = match server.filter(runs) {
+            Some(server) => controllers::count_server(&mut attempt, server, &series),
+            None => Some(0.0),
+        };
+        if let (Some(Cause::ServerEnded { .. }), Some(server)) = (&attempt.failure, server) {
+            rig.server_has_ended(server);
         }
         let broken = attempt.broken.clone();
         let own_report = attempt.own_report.take();
@@ -431,7 +446,7 @@ fn judge(attempt: &Attempt, scenario: &Scenario, machine: &[Series]) -> Outcome 
         return Outcome::Failed(cause.clone());
     }
     let Some(report) = &attempt.report else { return Outcome::Failed(Cause::NoRepeat) };
-    let mut causes = gates::causes(scenario, report, attempt.usage.as_ref(), machine);
+    let mut causes = gates::causes(scenario, report, attempt.usage.as_ref(), machine, attempt.server_cpu_ns);
     causes.extend(attempt.causes.iter().chain(&attempt.broken).cloned());
     if causes.is_empty() { Outcome::Valid } else { Outcome::Invalid(causes) }
 }

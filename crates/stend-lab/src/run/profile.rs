@@ -66,8 +66,12 @@ impl Profiling<'_, '_> {
         }
         let prepares = !matches!(profiler, Profiler::None);
         let mut prepared = self.prepared();
-        if prepares {
-            match self.rig.turn_to(None, observer) {
+        for (number, &place) in wanted.iter().enumerate() {
+            if self.interrupt.requested() {
+                return Ok(Ending::Interrupted);
+            }
+            let server = self.run.suite.scenarios[place].server.as_deref();
+            match if prepares { self.rig.turn_to(None, server, observer) } else { Ok(false) } {
                 Ok(false) => {}
                 Ok(true) => {
                     self.attempts.load(self.rig.addresses(), self.rig.servers(), None);
@@ -78,11 +82,6 @@ impl Profiling<'_, '_> {
                     observer.warn(&Warning::NoProfiles(Some(refusal.to_string())));
                     return Ok(Ending::Complete);
                 }
-            }
-        }
-        for (number, &place) in wanted.iter().enumerate() {
-            if self.interrupt.requested() {
-                return Ok(Ending::Interrupted);
             }
             if prepares && self.prepare(place, &mut prepared, observer)? == Ending::Interrupted {
                 return Ok(Ending::Interrupted);

@@ -1,9 +1,11 @@
-//! What a run loads, its target and its servers, while it is loaded: made before the first repeat, and anew where the next repeat's side has another one.
+//! What a run loads, its target and its servers, while it is loaded: made before the first repeat that loads it, and anew where the next repeat's side
+//! has another one.
 //!
 //! Which one stands is nobody's state: a session begins without any, and a repeat keeps what was found of the one that it loaded.
 
 use std::collections::BTreeMap;
 
+use stend_model::cause::Cause;
 use stend_model::run::Run;
 use stend_model::server::{Server, plain_name};
 use stend_model::target::TargetOfRun;
@@ -11,7 +13,7 @@ use stend_model::target::TargetOfRun;
 use super::Observer;
 use crate::rig::servers::{self, Standing};
 use crate::rig::watched::{Watched, watched};
-use crate::rig::{self, Injector, Needs, Refusal, Up};
+use crate::rig::{self, Injector, Needs, Obstacle, Refusal, Up};
 use stend_instrument::LunAddress;
 use stend_stand::host::Host;
 use stend_stand::interrupt::Interrupt;
@@ -25,8 +27,8 @@ pub(super) struct Rig<'a> {
     pub(super) run: &'a Run,
     pub(super) interrupt: &'a Interrupt,
     stands: Option<Stands<'a>>,
-    /// The servers that were asked for, and where they are.
-    servers: Option<(BTreeMap<String, Server>, BTreeMap<String, Standing>)>,
+    /// The servers that were asked for: as what, and where each is, or why it is not.
+    servers: BTreeMap<String, (Server, Result<Standing, Cause>)>,
 }
 
 /// A target that stands.
@@ -45,46 +47,63 @@ impl<'a> Rig<'a> {
         run: &'a Run,
         interrupt: &'a Interrupt,
     ) -> Self {
-        Self { host, probe, all_work, run, interrupt, stands: None, servers: None }
+        Self { host, probe, all_work, run, interrupt, stands: None, servers: BTreeMap::new() }
     }
 
-    /// Sees to it that what a side loads stands, if the run has any of it. Whether something was made for that.
+    /// Sees to it that what a side loads stands, if the run has any of it: the target, and this server. Whether something was made for that. A server
+    /// that cannot be made is the matter of those that load it.
     ///
     /// # Errors
-    /// It cannot be made, or the user interrupted it. Then none stands.
-    pub(super) fn turn_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
-        let turned = self.turn_servers_to(side, observer)?;
+    /// The target cannot be made, or the user interrupted it. Then none stands.
+    pub(super) fn turn_to(
+        &mut self,
+        side: Option<usize>,
+        server: Option<&str>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Refusal> {
+        let turned = server.map_or(Ok(false), |server| self.turn_server_to(side, server, observer))?;
         Ok(self.turn_target_to(side, observer)? || turned)
     }
 
-    fn turn_servers_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
-        let suite = &self.run.suite;
-        let is_loaded = |name: &String| {
-            let is_skipped = |name: &str| self.run.skipped.iter().any(|skipped| skipped.scenario == name);
-            suite.scenarios.iter().any(|one| one.server.as_ref() == Some(name) && !is_skipped(&one.name))
-        };
-        let mut wanted = self.run.servers_of(side);
-        wanted.retain(|name, _| is_loaded(name));
-        if wanted.is_empty() || self.servers.as_ref().is_some_and(|(stand, _)| *stand == wanted) {
+    fn turn_server_to(
+        &mut self,
+        side: Option<usize>,
+        name: &str,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Refusal> {
+        let mut of_side = self.run.servers_of(side);
+        let number = of_side.keys().position(|other| other == name);
+        let (Some(number), Some(wanted)) = (number, of_side.remove(name)) else { return Ok(false) };
+        if self.servers.get(name).is_some_and(|(stands, _)| *stands == wanted) {
             return Ok(false);
         }
-        self.servers = None;
-        observer.making_target(&wanted.values().map(|server| server.title.as_str()).collect::<Vec<_>>().join(", "));
-        let standing = servers::raise(self.host, self.probe, self.all_work, &self.run.id, &wanted, &|| {
-            self.interrupt.requested()
-        })?;
-        self.servers = Some((wanted, standing));
+        self.servers.remove(name);
+        observer.making_target(&wanted.title);
+        let base = servers::base(self.all_work, &self.run.id, number, name);
+        let made = servers::raise(self.host, self.probe, &base, &wanted, &|| self.interrupt.requested());
+        let standing = match made {
+            Ok(standing) => Ok(standing),
+            Err(Refusal::Unusable(obstacle)) => match *obstacle {
+                Obstacle::NotMade { thing, said, .. } => {
+                    let said = said.line().map_or(thing, str::to_owned);
+                    Err(Cause::ServerNotMade { server: plain_name(name).to_owned(), said })
+                }
+                obstacle => return Err(obstacle.into()),
+            },
+            Err(refusal) => return Err(refusal),
+        };
+        self.servers.insert(name.to_owned(), (wanted, standing));
         Ok(true)
     }
 
-    /// Where the servers are.
-    pub(super) fn servers(&self) -> BTreeMap<String, Standing> {
-        self.servers.as_ref().map(|(_, standing)| standing.clone()).unwrap_or_default()
+    /// Where the servers are, or why they are not.
+    pub(super) fn servers(&self) -> BTreeMap<String, Result<Standing, Cause>> {
+        self.servers.iter().map(|(name, (_, standing))| (name.clone(), standing.clone())).collect()
     }
 
     /// A server ended: the next repeat has another one.
-    pub(super) fn servers_have_ended(&mut self) {
-        self.servers = None;
+    pub(super) fn server_has_ended(&mut self, name: &str) {
+        self.servers.remove(name);
     }
 
     fn turn_target_to(&mut self, side: Option<usize>, observer: &mut dyn Observer) -> Result<bool, Refusal> {
@@ -127,8 +146,9 @@ impl<'a> Rig<'a> {
     /// What is watched of it.
     pub(super) fn watched(&self) -> Watched {
         let mut watched = self.stands.as_ref().map(|stands| stands.watched.clone()).unwrap_or_default();
-        for (name, standing) in self.servers() {
-            watched.groups.extend(standing.groups().map(|path| (server_group(&name), path)));
+        for (name, (_, standing)) in &self.servers {
+            let groups = standing.iter().flat_map(Standing::groups);
+            watched.groups.extend(groups.map(|path| (server_group(name), path)));
         }
         watched
     }

@@ -165,6 +165,7 @@ pub(super) fn expand<E: Display>(
         set: changes.variables.clone(),
         table: suite.table.map(Spanned::into_inner),
         servers: BTreeMap::new(),
+        files: BTreeMap::new(),
         scenarios,
     })
 }

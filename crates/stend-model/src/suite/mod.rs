@@ -66,6 +66,9 @@ pub struct Suite {
     /// The servers that its scenarios load, by the names that they have there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Server>,
+    /// The files of the folder beside it, by their paths from there, where it is a part of the program. They are put on the machine for a run.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: BTreeMap<String, String>,
     /// What is measured.
     pub scenarios: Vec<Scenario>,
 }
@@ -268,6 +271,22 @@ impl Scenario {
             }
         }
         Ok(scenario)
+    }
+
+    /// The scenario with the suite's directory here.
+    #[must_use]
+    pub fn in_directory(&self, directory: &str) -> Self {
+        let mut scenario = self.clone();
+        let put = |text: &mut String| {
+            if let Some(place) = self.places.get(text) {
+                *text = place.replace("{suite_directory}", directory);
+            }
+        };
+        scenario.parameters.values_mut().for_each(put);
+        if let Instrument::Command(words) = &mut scenario.instrument {
+            words.iter_mut().for_each(put);
+        }
+        scenario
     }
 
     /// The metric of this name.

@@ -89,6 +89,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         set: BTreeMap::new(),
         table: None,
         servers: BTreeMap::new(),
+        files: BTreeMap::new(),
         scenarios,
     };
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");

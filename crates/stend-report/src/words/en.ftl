@@ -37,6 +37,7 @@ cause-disk-not-renewed = the disk that was disk { $disk } cannot be used again
 cause-errors-unread = the error counters of disk { $disk } cannot be read
 cause-moment-unknown = the machine did not report the time of "{ $fault }"
 cause-server-ended = server { $server } ended meanwhile
+cause-server-not-made = server { $server } could not be set up
 cause-pool-down = the pool cannot be brought up again
 cause-remains-unread = what is left of the pool cannot be read: { $why }
 

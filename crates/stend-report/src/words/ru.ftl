@@ -29,6 +29,7 @@ cause-disk-not-renewed = диск, который был диском { $disk },
 cause-errors-unread = не удалось прочесть счётчики ошибок диска { $disk }
 cause-moment-unknown = машина не сообщила, когда произошло «{ $fault }»
 cause-server-ended = сервер { $server } тем временем завершился
+cause-server-not-made = сервер { $server } не удалось подготовить и запустить
 cause-pool-down = пул не удалось поднять снова
 cause-remains-unread = не удалось прочесть то, что осталось от пула: { $why }
 

@@ -199,6 +199,11 @@ fn causes_are_said_as_each_language_counts() {
             "сервер nginx тем временем завершился: out of memory",
         ),
         (
+            Cause::ServerNotMade { server: "nginx".into(), said: "no certificate".into() },
+            "server nginx could not be set up: no certificate",
+            "сервер nginx не удалось подготовить и запустить: no certificate",
+        ),
+        (
             Cause::RemainsUnread { why: Box::new(Cause::PoolDown { said: "bad superblock".into() }) },
             "what is left of the pool cannot be read: the pool cannot be brought up again: bad superblock",
             "не удалось прочесть то, что осталось от пула: пул не удалось поднять снова: bad superblock",

@@ -38,7 +38,7 @@ fn servers(stand: &Stand) -> Vec<PathBuf> {
     places.filter(|place| place.starts_with(&work)).collect()
 }
 
-fn nothing_is_left(stand: &Stand) {
+pub(crate) fn nothing_is_left(stand: &Stand) {
     assert_eq!(servers(stand), [] as [PathBuf; 0]);
     assert!(!stand.path().join("work/servers").exists());
     let groups = Command::new("find").args(["/sys/fs/cgroup", "-maxdepth", "2", "-name", "stend-*-server*"]).output();
@@ -48,7 +48,7 @@ fn nothing_is_left(stand: &Stand) {
     assert!(!of_this.iter().any(|id| groups.contains(id.trim_matches('"'))), "{groups}");
 }
 
-fn outcomes(run: &Value) -> Vec<&Value> {
+pub(crate) fn outcomes(run: &Value) -> Vec<&Value> {
     run["repeats"].as_array().unwrap().iter().map(|repeat| &repeat["outcome"]).collect()
 }
 
@@ -153,6 +153,30 @@ fn a_sides_own_program_is_the_server() {
     nothing_is_left(&stand);
 }
 
+/// What belongs to another user is removed by root, who must not follow where that one's links lead.
+#[test]
+fn a_server_may_run_as_another_user() {
+    let (stand, suite) = stand(
+        "cat \"$2/who\" >\"${0%/*}/who\"; stat -c %U \"/proc/$(cat \"$2.pid\")\" >>\"${0%/*}/who\"",
+        "repeats = 1",
+    );
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let victim = stand.path().join("victim");
+    fs::create_dir(&victim).unwrap();
+    fs::write(victim.join("kept"), "").unwrap();
+    let text = DISK.replace("[settings]", "user = \"nobody\"\nprepare = [[\"sh\", \"prepare.sh\"]]\n[settings]");
+    let prepare = format!("\"prepare.sh\" = \"id -un >who; ln -s '{}' link; mkdir -m 0 closed\"\n", victim.display());
+    fs::write(stand.path().join("disk.toml"), text + &prepare).unwrap();
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let who = fs::read_to_string(stand.path().join("who")).unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    assert!(!is_root || who == "nobody\nnobody\n", "{who}");
+    assert!(victim.join("kept").exists());
+    nothing_is_left(&stand);
+}
+
 /// It leaves its directory and its parent, and what its preparation started goes on in the background.
 #[test]
 fn what_hides_is_stopped_all_the_same() {
@@ -198,8 +222,19 @@ fn a_server_that_does_not_start_is_told_by_its_own_words() {
         });
         fs::write(stand.path().join("disk.toml"), text.collect::<String>()).unwrap();
         let ended = stand.run(&["run", &suite, "--no-progress"]);
-        let last = ended.err.lines().last().unwrap_or_default();
-        assert!(ended.status == Some(4) && last.contains("server 0-disk") && last.contains(said), "{}", ended.err);
+        assert!(
+            ended.status == Some(3) && ended.err.contains("one: 0 of 1 (server disk could not be set up: "),
+            "{}",
+            ended.err
+        );
+        assert!(ended.err.contains(said), "{}", ended.err);
+        let run = stand.json(&["show", "last"])["run"].clone();
+        let outcomes = outcomes(&run);
+        assert_eq!(
+            (outcomes.len(), &outcomes[0]["failed"]["cause"]),
+            (1, &"server_not_made".into()),
+            "it is not tried again"
+        );
         nothing_is_left(&stand);
     }
     fs::write(stand.path().join("disk.toml"), DISK.replace("\"nbdkit\"\npackage", "\"no-nbdkit\"\npackage")).unwrap();

@@ -170,7 +170,12 @@ fn the_measured_loads_are_those_that_the_program_has() {
                     assert!(["cipher", "copy", "pipe", "switch"].contains(&subcommand.as_str()), "{name}: {subcommand}")
                 }
                 Instrument::Adapter(_) => {}
-                Instrument::Command(words) => panic!("{name}: {words:?}"),
+                Instrument::Command(words) => {
+                    let own =
+                        words.iter().find_map(|word| scenario.places.get(word)?.strip_prefix("{suite_directory}/"));
+                    let path = own.map(|own| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites").join(own));
+                    assert!(path.is_some_and(|path| path.is_file()), "{name}: {words:?}");
+                }
             }
         }
     }
