@@ -132,14 +132,13 @@ def some(many, of, seed):
 
 
 class Bench:
-    def __init__(self, engine, arguments):
+    def __init__(self, engine, arguments, memory_before):
         self.engine, self.arguments, self.documents = engine, arguments, arguments.documents
+        self.memory_before = memory_before
 
     def load(self):
         """Everything anew, from the empty engine to the last index."""
         self.engine.create()
-        is_server = hasattr(self.engine, "process")
-        before = 0 if is_server else memory()
         texts = [documents.text(number) for number in range(self.documents)]
         digest, length = documents.digest(texts), sum(map(len, texts))
         began, cpu = time.monotonic_ns(), time.process_time_ns()
@@ -148,7 +147,8 @@ class Bench:
         texts = None
         # What this process has freed is the system's again, where the C library can give it back.
         getattr(ctypes.CDLL(None), "malloc_trim", lambda keep: None)(0)
-        taken = memory(self.arguments.directory if is_server else None) - before
+        is_server = hasattr(self.engine, "process")
+        taken = memory(self.arguments.directory) if is_server else memory() - self.memory_before
         checked = Checked()
         checked.take("documents", self.engine.count(), self.documents)
         for number in some(1000, self.documents, 1):
@@ -303,7 +303,7 @@ def main(engine_of, **settings):
     if not 1000 <= arguments.documents <= 100_000_000:
         parser.error("--documents: from 1000 to 100000000")
     try:
-        engine = engine_of(arguments)
+        engine, memory_before = engine_of(arguments), memory()
         is_start = arguments.operation == "start" and not hasattr(engine, "process")
         if not (is_start and arguments.loaded):
             engine.open()
@@ -329,7 +329,7 @@ def main(engine_of, **settings):
                 "first_thousand_documents_sha256": documents.digest(documents.text(number) for number in range(1000)),
             },
         )
-        OPERATIONS[arguments.operation](Bench(engine, arguments))
+        OPERATIONS[arguments.operation](Bench(engine, arguments, memory_before))
         emit("end", repeats=1)
     except (EngineError, OSError, MemoryError) as error:
         said = " ".join(str(error).split()) or type(error).__name__
