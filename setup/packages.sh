@@ -51,6 +51,7 @@ clang:clang:the C code is checked with a second compiler
 perf:'$perf':profiles are tested with the real perf
 pkg-config:pkg-config:the installed library is found as other projects find theirs
 cmake:cmake:and by CMake
+prove:perl:what it prints of tests is read
 pv:pv:pages that it moves from pipe to pipe must arrive as they were sent
 shellcheck:shellcheck:the shell scripts are checked
 mkfs.btrfs:btrfs-progs:pools are tested with the real btrfs

@@ -1,6 +1,7 @@
 //! From runs and references to the table: matching, medians, intervals, verdicts; and a machine's history. Pure; nothing is read or
 //! shown here.
 
+pub mod conformance;
 pub mod curves;
 mod differing;
 pub mod filter;
@@ -54,6 +55,7 @@ pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filt
         notes.push(Note::Filtered { filter: filter.to_string() });
     }
     let designs: Vec<_> = records.iter().map(|record| Designed::of(base, record)).collect();
+    let conformance = conformance::of(records, filter);
     let mut rows = Vec::new();
     let mut pending = Vec::new();
     let unsteady: Vec<_> = records.iter().map(|record| never_steady(&record.run.suite, &record.repeats)).collect();
@@ -65,7 +67,10 @@ pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filt
                 let Some(other) = scenario_of(record, &scenario.name) else { continue };
                 let steady =
                     [&unsteady[0], &unsteady[column]].iter().all(|of| !of.contains_key(scenario.name.as_str()));
+                // With other outcomes the tests did other work.
+                let other_tests = conformance.iter().any(|of| of.scenario == scenario.name && of.differs(column));
                 let judged = steady
+                    && !other_tests
                     && are_comparable(base, record)
                     && (other.work() == scenario.work() || sides::are_of_one_run(base, record))
                     && matches!((&cells[0], &cells[column]), (Cell::Measured(_), Cell::Measured(_)));
@@ -103,6 +108,7 @@ pub fn compare_what(records: &[&Record], references: &[Reference], filter: &Filt
         layout: base.run.suite.table.clone(),
         left_out: notes::left_out(records, filter),
         notes,
+        conformance,
         by_metric: filter.names_metrics(),
         ..Table::default()
     }

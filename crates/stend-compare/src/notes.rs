@@ -7,7 +7,7 @@ use stend_model::identity::short;
 use stend_model::machine::Difference;
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, RunState};
-use stend_model::suite::{Steady, Verification, Work};
+use stend_model::suite::{Scenario, Steady, Verification, Work};
 use stend_model::wire::{Begin, Check};
 
 use super::filter::Filter;
@@ -107,7 +107,9 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     }
     let least = stend_stats::LEAST_NUMBERS;
     let measured = || suite.scenarios.iter().filter(|scenario| !scenario.is_precondition());
-    let few = measured().filter(|scenario| (scenario.repeats as usize) < least).count();
+    // That a test passes takes no interval.
+    let is_figure = |scenario: &&Scenario| !scenario.instrument.runs_tests();
+    let few = measured().filter(is_figure).filter(|scenario| (scenario.repeats as usize) < least).count();
     // Of several sessions each is a number.
     if few > 0 && record.sessions.len() < 2 {
         notes.push(Note::FewRepeats { run: run(), scenarios: few, least });

@@ -17,6 +17,7 @@ use stend_model::target::TargetOfRun;
 use stend_stats::{CellResult, Numbers};
 pub use stend_stats::{Counted, Design, Reason, Verdict};
 
+use super::conformance::Conformance;
 use super::standing::{Standing, interval_turned, standings, turned};
 use super::weighing::Weighing;
 use super::{MOST_ADVISED, pivot};
@@ -35,6 +36,9 @@ pub struct Table {
     pub left_out: Vec<LeftOut>,
     /// Things that a reader should know before reading it.
     pub notes: Vec<Note>,
+    /// The tests of the projects' own suites, where scenarios ran some.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub conformance: Vec<Conformance>,
     /// What each machine does for a watt and for its price, where these are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weighings: Vec<Weighing>,
@@ -85,6 +89,8 @@ pub struct ForPrograms<'a> {
     left_out: &'a [LeftOut],
     notes: &'a [Note],
     standings: Vec<Standing>,
+    #[serde(skip_serializing_if = "<[Conformance]>::is_empty")]
+    conformance: &'a [Conformance],
     #[serde(skip_serializing_if = "<[Weighing]>::is_empty")]
     weighings: &'a [Weighing],
 }
@@ -99,6 +105,7 @@ impl Table {
             left_out: &self.left_out,
             notes: &self.notes,
             standings: standings(self),
+            conformance: &self.conformance,
             weighings: &self.weighings,
         }
     }
@@ -425,7 +432,7 @@ impl Loss {
             Some(Cause::ClockFell { .. }) => Self::ClockFell,
             Some(Cause::Swapping { .. }) => Self::Swapping,
             Some(Cause::Throttling { .. }) => Self::Throttling,
-            Some(Cause::WorkWrong { .. } | Cause::WorkUnverified) => Self::Work,
+            Some(Cause::WorkWrong { .. } | Cause::WorkUnverified | Cause::TestsCut { .. }) => Self::Work,
             Some(Cause::PartnerMissing) => Self::Partner,
             _ => Self::Other,
         })

@@ -157,7 +157,7 @@ pub(super) fn taken_apart(events: Vec<Event>) -> (stend_model::wire::Begin, Vec<
             Event::Repeat(report) => reports.push(report),
             Event::Mark(_) => {}
             Event::End(end) => ends += end.repeats,
-            Event::Usage(usage) => panic!("{usage:?}"),
+            other @ (Event::Test(_) | Event::Usage(_)) => panic!("{other:?}"),
         }
     }
     assert_eq!((begins.len(), reports.len(), ends), (1, 1, 1));

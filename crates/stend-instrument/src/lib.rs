@@ -6,6 +6,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod compress;
+mod conformance;
 mod fio;
 #[cfg(test)]
 pub mod fixture;
@@ -327,7 +328,7 @@ pub struct Finished {
 }
 
 /// Every adapter.
-pub const ADAPTERS: [&dyn Adapter; 13] = [
+pub const ADAPTERS: [&dyn Adapter; 14] = [
     &fio::Fio,
     &openssl::OpenSsl,
     &openssl::STime,
@@ -337,6 +338,7 @@ pub const ADAPTERS: [&dyn Adapter; 13] = [
     &compress::BROTLI,
     &hdparm::Hdparm,
     &time::Time,
+    &conformance::TestSuite,
     &http::WRK,
     &http::AB,
     &http::H2LOAD,

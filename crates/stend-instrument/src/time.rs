@@ -46,11 +46,14 @@ impl<'a> Job<'a> {
         Ok(Self { command, prepare: given("prepare"), directory: given("directory"), any_exit })
     }
 
-    /// The shell gets the line as it was typed.
     fn words(&self, line: &str) -> Vec<String> {
-        let script = r#"cd -- "$1" && exec sh -c "$2" </dev/null >/dev/null"#;
-        ["sh", "-c", script, "stend-time", self.directory.unwrap_or("."), line].map(str::to_owned).into()
+        line_for_shell(r#"cd -- "$1" && exec sh -c "$2" </dev/null >/dev/null"#, self.directory, line)
     }
+}
+
+/// A script that starts a line, which the shell gets as it was typed: `$1` is the directory, the repeat's own if none is given, `$2` the line.
+pub(super) fn line_for_shell(script: &str, directory: Option<&str>, line: &str) -> Vec<String> {
+    ["sh", "-c", script, "stend", directory.unwrap_or("."), line].map(str::to_owned).into()
 }
 
 impl Adapter for Time {

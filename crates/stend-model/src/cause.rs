@@ -28,6 +28,8 @@ pub enum Cause {
     // The work and the figures.
     /// The work was verified and is wrong.
     WorkWrong { evidence: Checks },
+    /// A test suite did not run to its end.
+    TestsCut { evidence: Checks },
     /// The work was not verified, and the suite does not say that it cannot be.
     WorkUnverified,
     /// The instrument did not report what a metric needs.
@@ -98,6 +100,8 @@ pub enum Cause {
     TooMuchPrinted { most_mib: usize },
     /// More marks than are kept.
     TooManyMarks { most: usize },
+    /// More tests than are kept.
+    TooManyTests { most: usize },
     /// A line that is no event.
     NoEvent { said: String },
     /// A second `begin`.
@@ -150,6 +154,8 @@ pub enum Cause {
     OpensslCount { operations: f64, seconds: f64, wanted: f64, said: String },
     /// The tool's time was not measured.
     ToolUntimed { tool: String },
+    /// A test suite told of no test.
+    NoTests { said: String },
     /// Where a tool behind an adapter does not read again what it wrote.
     NotReadAgain { tool: String },
 

@@ -173,6 +173,38 @@ pub enum Checked {
         resumed: u64,
     },
 
+    // Test suites.
+    /// What the tests came to.
+    TestsCame {
+        passed: u64,
+        failed: u64,
+        skipped: u64,
+    },
+    /// The suite planned other tests than it told of; `program` is the one of several that did.
+    TestsUnlikePlan {
+        program: String,
+        planned: u64,
+        told: u64,
+        said: String,
+    },
+    /// The suite did not say how many tests there were to be, or that these were all.
+    TestsWithoutEnd,
+    /// The suite gave up.
+    TestsGivenUp {
+        said: String,
+    },
+    /// It stopped at the first program of which a test failed.
+    TestsStoppedAtFailure,
+    /// A file with results cannot be read to its end.
+    TestsFileCut {
+        file: String,
+        said: String,
+    },
+    /// A signal ended the suite.
+    TestsKilled {
+        signal: i32,
+    },
+
     // fio.
     /// What one direction did. `block`: how large each operation was.
     FioCounts {

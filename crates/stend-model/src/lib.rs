@@ -16,6 +16,7 @@
 //! | [`cause`] | why a repeat does not count, or was not measured |
 //! | [`checked`] | what was checked of a repeat's work |
 //! | [`condition`] | what a machine is like just before it is measured |
+//! | [`conformance`] | what the tests of a project's own suite came to |
 //! | [`carried`] | a run on a machine that no lab reaches: its plan and its result |
 //! | [`clocks`] | the clocks of two machines beside each other |
 //! | [`latency`] | how many operations of a repeat took how long |
@@ -36,6 +37,7 @@ pub mod cause;
 pub mod checked;
 pub mod clocks;
 pub mod condition;
+pub mod conformance;
 pub mod dips;
 pub mod identity;
 pub mod latency;

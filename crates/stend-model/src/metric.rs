@@ -41,6 +41,12 @@ pub struct Metric {
 }
 
 impl Metric {
+    /// The wall time of a repeat, in seconds.
+    pub fn time() -> Self {
+        let value = Expression { numerator: Quantity::Wall, denominator: None };
+        Self { name: "time".into(), value, unit: Unit::Seconds, better: Better::Lower, floor: None, optional: false }
+    }
+
     /// Checks that the unit fits the expression.
     pub fn check(&self) -> Result<(), MetricError> {
         if self.value.dimension() == self.unit.dimension() {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cause::Cause;
+use crate::conformance::{Test, Tests};
 use crate::identity::short;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
@@ -489,6 +490,7 @@ impl Publisher {
             begin,
             report,
             marks,
+            tests,
             usage,
             stopped,
             lasting,
@@ -497,6 +499,7 @@ impl Publisher {
             error_output,
             target,
         } = repeat;
+        self.leave_out("what tests said", tests.iter().filter(|test| !test.said.is_empty()).count());
         self.leave_out(
             "what instruments printed",
             [output, error_output].into_iter().filter(|text| !text.is_empty()).count(),
@@ -521,6 +524,7 @@ impl Publisher {
                 .iter()
                 .map(|Mark { t_ns, kind, label }| Mark { t_ns: *t_ns, kind: *kind, label: self.fact(label) })
                 .collect(),
+            tests: self.tests(tests),
             usage: usage.clone(),
             stopped: *stopped,
             lasting: *lasting,
@@ -529,6 +533,17 @@ impl Publisher {
             error_output: String::new(),
             target: self.map(target),
         }
+    }
+
+    /// Tests without what they said. Two names may differ in a path alone.
+    fn tests(&mut self, tests: &[Test]) -> Vec<Test> {
+        let mut named = Tests::default();
+        for test in tests {
+            let test = Test { name: self.text(&test.name), said: String::new(), ..test.clone() };
+            // There are no more than were taken before.
+            let _ = named.add(test);
+        }
+        named.take()
     }
 
     /// A cause without what programs and the system said.

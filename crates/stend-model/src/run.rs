@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::cause::{Cause, Why, fact};
 use crate::clocks::Clocks;
 use crate::condition::Condition;
+use crate::conformance::Test;
 use crate::machine::Machine;
 use crate::metric::Metric;
 use crate::plan::Phase;
@@ -221,6 +222,9 @@ pub struct Repeat {
     /// What happened meanwhile, in the order in which it was told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// The tests of a project's own suite, if it ran one, in the order in which they were told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<Test>,
     /// What the guarded command used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::cause::{Why, fact};
 use crate::checked::Checks;
+use crate::conformance::Test;
 use crate::latency::LatencyCounts;
 
 /// The version of the wire that this crate speaks.
@@ -24,6 +25,8 @@ pub enum Event {
     Sample(Sample),
     /// Something happened meanwhile.
     Mark(Mark),
+    /// A test of a suite has ended.
+    Test(Test),
     /// The load was applied once.
     Repeat(Report),
     /// The instrument has finished.
@@ -333,6 +336,9 @@ pub enum EventError {
     /// A mark says nothing.
     #[error("\"label\" is empty")]
     EmptyLabel,
+    /// A test has no name.
+    #[error("\"name\" is empty")]
+    EmptyName,
     /// A repeat took no time.
     #[error("\"wall_ns\" is 0")]
     NoTime,
@@ -344,7 +350,7 @@ pub enum EventError {
     NegativeWork(String),
 }
 
-const EVENTS: [&str; 6] = ["begin", "sample", "mark", "repeat", "end", "usage"];
+const EVENTS: [&str; 7] = ["begin", "sample", "mark", "test", "repeat", "end", "usage"];
 
 /// Reads one line. `Ok(None)` is an event that this version does not know, or an empty line: it is kept and ignored.
 pub fn parse_line(line: &str) -> Result<Option<Event>, WireError> {
@@ -391,6 +397,7 @@ fn check(event: Event, line: &str) -> Result<Event, WireError> {
         Event::Mark(Mark { label: Label::Said(words), .. }) if words.trim().is_empty() => {
             Err(bad("mark", EventError::EmptyLabel))
         }
+        Event::Test(test) if test.name.trim().is_empty() => Err(bad("test", EventError::EmptyName)),
         Event::Repeat(report) if report.wall_ns == 0 => Err(bad("repeat", EventError::NoTime)),
         Event::Repeat(report) if report.work.is_empty() => Err(bad("repeat", EventError::NoWork)),
         Event::Repeat(report) => match report.work.iter().find(|(_, amount)| **amount < 0.0) {

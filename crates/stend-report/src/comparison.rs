@@ -1,6 +1,7 @@
 //! A comparison as a document: first the base, then the other runs, then each publication; under them what the marks mean.
 
-use super::doc::{Cell, Doc, Fold, Frame, Line, Role, Row, Table, Value, figures};
+use super::conformance;
+use super::doc::{self, Cell, Doc, Fold, Frame, Line, Role, Row, Table, Value, figures};
 use super::forest::Forest;
 use super::notes;
 use super::phrase::{Phrase, of_ceiling};
@@ -37,6 +38,7 @@ pub fn document(table: &table::Table, fingerprint: &[String], all_metrics: bool)
     if all_metrics {
         wide::matrix_blocks(table).iter().for_each(|block| page.block(block));
     }
+    conformance::sections(table).iter().for_each(|section| page.conformance(section));
     table.weighings.iter().for_each(|weighing| page.weighing(weighing));
     page.foot();
     page.doc
@@ -256,6 +258,26 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// What the tests of a scenario came to, and which of them differ.
+    fn conformance(&mut self, section: &conformance::Section) {
+        self.doc.heading(section.title.clone(), "");
+        let heads = conformance::heads().map(|head| figures(head.english()));
+        let mut table = Table::new(&["run"], heads, Frame::Ruled);
+        for (run, counts) in &section.counts {
+            table.row(run.english(), counts.map(|count| Value::Number(count as u64, "")));
+        }
+        self.doc.table(table);
+        for list in &section.lists {
+            self.doc.heading(list.title.clone(), "");
+            let mut table = Table::new(&["test"], [doc::words("said")], Frame::Inset);
+            for (test, said) in &list.tests {
+                table.row(test.as_str(), [Value::from(said.clone())]);
+            }
+            self.doc.table(table);
+            self.doc.say(Role::Aside, list.more.clone());
+        }
+    }
+
     /// What each machine does for a watt or for its price.
     fn weighing(&mut self, weighing: &Weighing) {
         self.doc.heading(weighing::title(weighing), "");
@@ -391,6 +413,7 @@ impl<'a> Page<'a> {
 
     fn foot(&mut self) {
         let table = self.table;
+        self.doc.say_last(Role::Answer, conformance::headlines(table));
         self.doc.say_last(Role::Answer, text::standings(table));
         self.doc.say_last(Role::More, standing::parts(table));
         self.doc.say_last(Role::More, standing::means(table, self.is_laid_out()));

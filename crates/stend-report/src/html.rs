@@ -39,6 +39,7 @@ use stend_model::profile::Profile;
 
 use super::answer::answer;
 use super::chart::Purpose;
+use super::conformance;
 use super::curve::{CurvesView, curves_view};
 use super::heat::{HeatMaps, heat_maps};
 use super::notes;
@@ -117,6 +118,8 @@ struct Page {
     table: TableView,
     /// The geometric mean of each other run's ratios.
     means: Vec<Phrase>,
+    tests: Vec<conformance::Section>,
+    test_heads: [Phrase; 6],
     weighings: Vec<WeighingView>,
     weighing_meaning: Phrase,
     heat: Vec<HeatMaps>,
@@ -191,7 +194,7 @@ pub fn render(input: &Input) -> Result<String> {
         title: title(input),
         summary: summary(input),
         base: base.map(|column| column.title.clone()).unwrap_or_default(),
-        answer: answer(input.table).iter().map(unbroken).collect(),
+        answer: conformance::headlines(input.table).iter().chain(&answer(input.table)).map(unbroken).collect(),
         parts: standing::parts(input.table).iter().map(unbroken).collect(),
         card: overview::card(input),
         forests: forest::views(input.table, &names),
@@ -205,6 +208,8 @@ pub fn render(input: &Input) -> Result<String> {
         wide: wide::wide(input.table, &names),
         table: overview::table(input, &names),
         means: standing::means(input.table, true),
+        tests: conformance::sections(input.table),
+        test_heads: conformance::heads(),
         weighings: overview::weighings(input.table),
         weighing_meaning: weighing::meaning(),
         heat,

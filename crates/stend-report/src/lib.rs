@@ -21,6 +21,7 @@ mod answer;
 mod chart;
 mod clocks;
 pub mod comparison;
+mod conformance;
 pub mod csv;
 mod curve;
 pub mod doc;

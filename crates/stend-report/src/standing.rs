@@ -109,7 +109,9 @@ pub(super) fn quoted(title: &str) -> Phrase {
 /// or where a filter took none of these.
 fn nothing_judged(table: &Table, column: usize) -> Option<Phrase> {
     let is_judged = |row: &Row| row.cells[column].against_base().is_some();
-    if !table.rows.iter().any(|row| row.main) || table.rows.iter().any(is_judged) {
+    // Of tests the answer is which of them fail.
+    let ran_tests = |row: &Row| table.conformance.iter().any(|of| of.scenario == row.scenario);
+    if !table.rows.iter().any(|row| row.main && !ran_tests(row)) || table.rows.iter().any(is_judged) {
         return None;
     }
     let has_figures = |row: &Row| [0, column].iter().all(|column| row.measured(*column).is_some());

@@ -37,7 +37,7 @@ texts! {
     history_change, number, started, value, wall, outcome, check, warmup, valid, invalid, failed, check_passed,
     check_failed, check_none, error_output, command, faults, evidence, each_repeat, build, series_instrument,
     series_machine, series_caption, no_series, constant, charts_by_script, nothing_differs, some_unresolved,
-    all_unresolved, when_made, when_made_caption, processor, memory, kernel, compiler, system_and_ids, forest_caption, largest_first, change, differing_first, weighing, timeline, timeline_caption, timeline_iops, timeline_luns,
+    all_unresolved, when_made, when_made_caption, processor, memory, kernel, compiler, system_and_ids, forest_caption, largest_first, change, differing_first, weighing, tests, tests_passed, tests_failed, tests_flaky, tests_skipped, tests_repeats, tests_cut, timeline, timeline_caption, timeline_iops, timeline_luns,
     timeline_bytes, timeline_latency, timeline_shares, timeline_memory, timeline_queue, timeline_busy, together,
     reads, writes, trims, load, controllers, others, machine_used, pool_disks, lun_devices, happened, repeat_word,
     cpu, each_cpu, each_lun, each_cpu_busy, lowest, mean, highest, busy, user, system, iowait, steal, slope,

@@ -141,6 +141,7 @@ pub fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: f64) ->
             unknown: serde_json::Map::new(),
         }),
         marks: Vec::new(),
+        tests: Vec::new(),
         usage: None,
         stopped: false,
         lasting: false,

@@ -4,7 +4,7 @@
 //! Each function takes any bytes. That bytes are refused is right; what is taken must keep what the documents promise of it,
 //! or the function panics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
+use stend_model::conformance::Tests;
 use stend_model::identity::hexadecimal;
 use stend_model::run::Series;
 use stend_model::suite::{Changes, Scenario, Suite};
@@ -141,6 +142,43 @@ pub fn fio_output(bytes: &[u8]) {
     }
 }
 
+/// What test suites print, and their files: the first line says which form it is.
+pub fn test_results(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    let (format, text) = text.split_once('\n').unwrap_or(("", &text));
+    let suite = format!(
+        "name = \"t\"\ntitle = \"t\"\n[[scenario]]\nname = \"s\"\ninstrument = \"tests\"\n\
+         parameters = {{ command = \"true\", format = {format:?} }}\n"
+    );
+    let parsed = Suite::parse_checked(&suite, "suite", Path::new("/"), &Changes::default(), &check_parameters);
+    let Ok(mut suite) = parsed else { return };
+    let usage = r#"{"wall_ns":2000000000,"user_ns":500000000,"system_ns":500000000,"exit":1}"#;
+    let usage: Usage = serde_json::from_str(usage).expect("it is one");
+    let files = BTreeMap::from([("/results/a.xml".to_owned(), text.as_bytes().to_vec())]);
+    let (stderr, version) = Default::default();
+    let after = String::new();
+    let finished = Finished { stdout: text.to_owned(), stderr, after, files, usage, started_ns: 1, version };
+    let events = adapter("tests").expect("it is there").translate(&suite.scenarios.remove(0), &finished);
+    let mut tests = Tests::default();
+    for event in events.into_iter().flatten() {
+        if let Event::Test(test) = event {
+            let _ = tests.add(test);
+        } else {
+            let written = serde_json::to_string(&event).expect("an event can be written");
+            assert_eq!(parse_line(&written), Ok(Some(event)), "{written}");
+        }
+    }
+    let tests = tests.take();
+    for test in &tests {
+        let event = Event::Test(test.clone());
+        let written = serde_json::to_string(&event).expect("an event can be written");
+        assert_eq!(parse_line(&written), Ok(Some(event)), "{written}");
+    }
+    let names: BTreeSet<&str> = tests.iter().map(|test| test.name.as_str()).collect();
+    assert_eq!(names.len(), tests.len(), "no two of one name");
+    is_kept(&tests);
+}
+
 /// A run that was read is exported, and that export is the run again, to the byte.
 fn goes_round(record: &Record, series: &[(u32, Series)]) {
     let write = |record: &Record, series: &[_]| {
@@ -167,7 +205,7 @@ mod tests {
     type Reader = fn(&[u8]);
 
     /// The targets of `fuzz/`, each of which is a function here.
-    const TARGETS: [(&str, Reader); 9] = [
+    const TARGETS: [(&str, Reader); 10] = [
         ("carried_result", carried_result),
         ("export", export),
         ("fio_output", fio_output),
@@ -176,6 +214,7 @@ mod tests {
         ("packed_export", packed_export),
         ("suite", suite),
         ("target", target),
+        ("test_results", test_results),
         ("wire", wire),
     ];
 

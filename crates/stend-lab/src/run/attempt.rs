@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use stend_model::cause::Cause;
+use stend_model::conformance::{Test, Tests};
 use stend_model::plain;
 use stend_model::plan::fresh_seed;
 use stend_model::run::{Origin, Series};
@@ -54,6 +55,7 @@ pub(super) struct Attempt {
     pub(super) begin: Option<Begin>,
     pub(super) report: Option<Report>,
     pub(super) marks: Vec<Mark>,
+    pub(super) tests: Vec<Test>,
     pub(super) usage: Option<Usage>,
     /// It was ended because of what it printed.
     pub(super) stopped: bool,
@@ -107,7 +109,7 @@ impl Attempt {
         let kept = shortened(error_output);
         // What loads a server is not carried.
         let mut attempt = Self { command, error_output: kept, server_cpu_ns: Some(0.0), ..Self::default() };
-        let mut printed = Printed::default();
+        let mut printed = Printed::of(scenario);
         for line in output.lines() {
             // It is over: there is nothing to stop any more.
             attempt.take_line(line, &mut printed, &mut |line| reading.line(line));
@@ -145,6 +147,20 @@ impl Attempt {
         true
     }
 
+    /// Keeps the tests among these events.
+    fn take_tests(&mut self, events: impl Iterator<Item = Event>) {
+        let mut tests = Tests::default();
+        for event in events {
+            if let Event::Test(test) = event
+                && let Err(cause) = tests.add(test)
+            {
+                self.failure.get_or_insert(cause);
+                break;
+            }
+        }
+        self.tests = tests.take();
+    }
+
     /// What the guard said of the command's end, or that it said nothing.
     fn note_the_end(&mut self, scenario: &Scenario) {
         if self.usage.as_ref().is_some_and(|usage| usage.timed_out) {
@@ -156,16 +172,23 @@ impl Attempt {
 }
 
 /// How much a repeat has printed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Printed {
     lines: usize,
+    most_lines: usize,
     bytes: usize,
 }
 
 impl Printed {
+    /// Of a scenario's repeat. A test suite may talk; what it prints is one text, and only its length counts.
+    fn of(scenario: &Scenario) -> Self {
+        let most_lines = if scenario.instrument.runs_tests() { usize::MAX } else { MOST_LINES };
+        Self { lines: 0, most_lines, bytes: 0 }
+    }
+
     fn is_bearable(&self) -> Result<(), Cause> {
-        if self.lines > MOST_LINES {
-            Err(Cause::TooManyLines { most: MOST_LINES })
+        if self.lines > self.most_lines {
+            Err(Cause::TooManyLines { most: self.most_lines })
         } else if self.bytes > MOST_PRINTED {
             Err(Cause::TooMuchPrinted { most_mib: MOST_PRINTED >> 20 })
         } else {
@@ -379,26 +402,33 @@ impl<'a> Attempts<'a> {
         let kept = own_report.filter(|contents| contents.len() <= MOST_OWN_REPORT);
         attempt.own_report = kept.map(|contents| String::from_utf8_lossy(contents).into_owned());
         let left_out = own_report.filter(|_| kept.is_none()).map(Vec::len);
-        let (None, Some(usage)) = (&attempt.failure, attempt.usage.clone()) else { return Ok(Some(attempt)) };
+        let Some(usage) = attempt.usage.clone() else { return Ok(Some(attempt)) };
         // A tool may also end with an error because its work was wrong: the adapter knows.
         let started_ns = usage.t_ns.unwrap_or(0);
         let stderr = attempt.error_output.clone();
         let (after, files) = (said_after, finished_files);
         let finished = Finished { stdout, stderr, after, files, usage, started_ns, version };
-        match adapter.translate(scenario, &finished) {
+        let translated = adapter.translate(scenario, &finished);
+        if attempt.failure.is_some() {
+            // What tests told before the suite hung is a result too.
+            attempt.take_tests(translated.into_iter().flatten());
+            return Ok(Some(attempt));
+        }
+        match translated {
             Err(cause) => {
                 attempt.lasting = adapter.lasts(&cause, &finished);
                 attempt.failure = Some(cause);
             }
-            Ok(events) => {
+            Ok(mut events) => {
                 let mut series = SeriesBuilder::default();
+                attempt.take_tests(events.extract_if(.., |event| matches!(event, Event::Test(_))));
                 for event in events {
                     match event {
                         Event::Begin(begin) => attempt.begin = Some(begin),
                         Event::Repeat(report) => attempt.report = Some(report),
                         Event::Sample(sample) => series.add(&sample),
                         Event::Mark(mark) => attempt.marks.push(mark),
-                        Event::End(_) | Event::Usage(_) => {}
+                        Event::Test(_) | Event::End(_) | Event::Usage(_) => {}
                     }
                 }
                 attempt.series = series.take(Origin::Instrument);
@@ -492,7 +522,7 @@ impl<'a> Attempts<'a> {
             }
             _ => None,
         };
-        let mut printed = Printed::default();
+        let mut printed = Printed::of(scenario);
         loop {
             if let Some(faults) = &mut faults {
                 faults.go_on();
@@ -607,9 +637,10 @@ struct Reading {
     begin: Option<Begin>,
     reports: Vec<Report>,
     marks: Vec<Mark>,
+    tests: Tests,
     ended: bool,
     series: SeriesBuilder,
-    /// The lines other than samples.
+    /// The lines other than samples and tests.
     kept: String,
 }
 
@@ -634,6 +665,7 @@ impl Reading {
                 return Err(Cause::TooManyMarks { most: MOST_MARKS });
             }
             Some(Event::Mark(mark)) => self.marks.push(mark),
+            Some(Event::Test(test)) => return self.tests.add(test),
             Some(Event::End(_)) => self.ended = true,
             Some(Event::Usage(_)) | None => {}
         }
@@ -649,9 +681,10 @@ impl Reading {
             .then(|| Cause::Misused { said: plain::last_line(&attempt.error_output).to_owned() });
         let complaint = || misused.or_else(|| self.complaint(usage, &attempt.error_output));
         attempt.failure = attempt.failure.take().or_else(complaint);
-        let Self { begin, reports, marks, mut series, kept, .. } = self;
+        let Self { begin, reports, marks, tests, mut series, kept, .. } = self;
         attempt.begin = begin;
         attempt.marks.extend(marks);
+        attempt.tests = tests.take();
         attempt.report = reports.into_iter().next();
         attempt.series = series.take(Origin::Instrument);
         attempt.output = kept;

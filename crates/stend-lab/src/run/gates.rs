@@ -40,7 +40,11 @@ pub fn causes(
 fn verification(scenario: &Scenario, report: &Report) -> Option<Cause> {
     match report.check {
         Check::Passed => None,
-        Check::Failed => Some(Cause::WorkWrong { evidence: report.evidence.clone().unwrap_or_default() }),
+        Check::Failed => {
+            let evidence = report.evidence.clone().unwrap_or_default();
+            let is_suite = scenario.instrument.runs_tests();
+            Some(if is_suite { Cause::TestsCut { evidence } } else { Cause::WorkWrong { evidence } })
+        }
         Check::None if scenario.verification == Verification::None => None,
         Check::None => Some(Cause::WorkUnverified),
     }

@@ -403,8 +403,20 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
     sampler::cut_to(&mut series, attempt.usage.as_ref());
     let Which { sequence, session, step, started_at, target } = which;
     let outcome = judge(&attempt, &as_judged(run, step), &series);
-    let Attempt { begin, report, marks, usage, stopped, lasting, command, output, error_output, series: own, .. } =
-        attempt;
+    let Attempt {
+        begin,
+        report,
+        marks,
+        tests,
+        usage,
+        stopped,
+        lasting,
+        command,
+        output,
+        error_output,
+        series: own,
+        ..
+    } = attempt;
     series.extend(own);
     let mut repeat = Repeat {
         sequence,
@@ -418,6 +430,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
         begin,
         report,
         marks,
+        tests,
         usage,
         stopped,
         lasting,

@@ -182,6 +182,7 @@ pub fn read(kind: Kind, text: &str, file: &str, machine: &str, made_at: Timestam
                 begin: None,
                 report: Some(report),
                 marks: Vec::new(),
+                tests: Vec::new(),
                 usage: None,
                 stopped: false,
                 lasting: false,

@@ -107,7 +107,8 @@ fn half(scenario: &Scenario, of_it: &[&Repeat], last: &Repeat, session: u32) -> 
     let partner = |repeat: &&&Repeat| (repeat.phase, repeat.number) == (last.phase, last.number);
     let is_worth_it = match last.phase {
         Phase::Warmup => !is_lost(scenario, last, session),
-        Phase::Measured => last.counts() && last.session == session,
+        // How a test suite ends on one side says nothing of the other, and both are wanted.
+        Phase::Measured => (last.counts() || scenario.instrument.runs_tests()) && last.session == session,
     };
     let alone = of_it.iter().filter(partner).count() == 1;
     (is_worth_it && alone).then(|| Half { number: last.number, phase: last.phase, missing: SIDES - 1 - side })

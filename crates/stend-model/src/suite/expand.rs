@@ -32,24 +32,32 @@ pub(super) struct KnownAdapter {
     pub(super) rate: Option<&'static str>,
     /// Whether it loads the LUNs of a run's target.
     pub(super) loads_targets: bool,
+    /// Whether it runs a test suite. What is not said of such a scenario is then as for facts, not figures.
+    pub(super) runs_tests: bool,
 }
 
 /// The adapters that there are. `stend` has one for each, and tests that it does: suites are read without it too.
-pub(super) const ADAPTERS: [KnownAdapter; 13] = [
-    KnownAdapter { name: "fio", places: &["directory"], rate: Some("rate_iops"), loads_targets: true },
-    KnownAdapter { name: "openssl", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "s_time", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "gzip", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "pigz", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "zstd", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "brotli", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "hdparm", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "time", places: &["directory"], rate: None, loads_targets: false },
-    KnownAdapter { name: "wrk", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "ab", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "h2load", places: &[], rate: None, loads_targets: false },
-    KnownAdapter { name: "oha", places: &[], rate: Some("rate"), loads_targets: false },
+pub(super) const ADAPTERS: [KnownAdapter; 14] = [
+    KnownAdapter { places: &["directory"], rate: Some("rate_iops"), loads_targets: true, ..adapter("fio") },
+    adapter("openssl"),
+    adapter("s_time"),
+    adapter("gzip"),
+    adapter("pigz"),
+    adapter("zstd"),
+    adapter("brotli"),
+    adapter("hdparm"),
+    KnownAdapter { places: &["directory"], ..adapter("time") },
+    KnownAdapter { places: &["directory"], runs_tests: true, ..adapter("tests") },
+    adapter("wrk"),
+    adapter("ab"),
+    adapter("h2load"),
+    KnownAdapter { rate: Some("rate"), ..adapter("oha") },
 ];
+
+/// An adapter of which nothing else is to be known.
+const fn adapter(name: &'static str) -> KnownAdapter {
+    KnownAdapter { name, places: &[], rate: None, loads_targets: false, runs_tests: false }
+}
 
 /// All scenarios together have at most so many repeats: each is a step of the plan.
 pub(super) const MOST_REPEATS_IN_ALL: u64 = 1_000_000;
@@ -391,7 +399,8 @@ fn scenario(
         let value = fill_noting_place(&value.to_string(), values, &mut places).map_err(|error| at(error.into()))?;
         parameters.insert(name.clone(), scaled(name, value, &suite.scale, scale).map_err(at)?);
     }
-    let metrics = metrics(suite, text).map_err(at)?;
+    let defaults = Defaults::of(text);
+    let metrics = metrics(suite, text, defaults.metrics).map_err(at)?;
     for metric in &metrics {
         metric.check().map_err(|source| at(ScenarioError::Metric { name: metric.name.clone(), source }))?;
     }
@@ -408,8 +417,8 @@ fn scenario(
         (false, Some(_), Some(_)) => return Err(at(both("steady", "warmup"))),
         (true, None, None) => (0, text.repeats.as_ref().map_or(1, |repeats| *repeats.get_ref())),
         (false, steady, warmup) => (
-            changes.repeats.unwrap_or_else(|| repeats_at.map_or(10, |repeats| *repeats.get_ref())),
-            steady.map_or_else(|| warmup.or(suite.warmup).unwrap_or(1), |steady| steady.most),
+            changes.repeats.unwrap_or_else(|| repeats_at.map_or(defaults.repeats, |repeats| *repeats.get_ref())),
+            steady.map_or_else(|| warmup.or(suite.warmup).unwrap_or(defaults.warmup), |steady| steady.most),
         ),
     };
     if let Some(steady) = &text.steady {
@@ -418,7 +427,7 @@ fn scenario(
     if let Some(many) = [repeats, warmup].into_iter().find(|&number| number > MOST_REPEATS) {
         return Err(at(ScenarioError::Repeats(many)));
     }
-    let timeout = text.timeout.or(suite.timeout).unwrap_or(Span(Duration::from_secs(60)));
+    let timeout = text.timeout.or(suite.timeout).unwrap_or(Span(defaults.timeout));
     let expected = text.expected.or(suite.expected);
     for (name, span) in [("timeout", Some(timeout)), ("expected", expected)] {
         if let Some(span) = span.filter(|span| !(SHORTEST_SPAN..=LONGEST_SPAN).contains(&span.0)) {
@@ -441,7 +450,7 @@ fn scenario(
         precision: text.precision.or(suite.precision),
         timeout,
         expected,
-        gates: text.gates.or(suite.gates).or(Gates::DEFAULT),
+        gates: text.gates.or(suite.gates).or(defaults.gates),
         verification: text.verification,
         needs: text.needs.clone(),
         ceiling: text.ceiling.iter().map(|text| ceiling(text, values)).collect::<Result<_, _>>().map_err(at)?,
@@ -472,6 +481,28 @@ fn count(name: &'static str, text: &Scalar, values: &BTreeMap<String, String>) -
     count.ok_or(ScenarioError::NoCount { name, text })
 }
 
+/// What holds of a scenario where neither it nor its suite says it.
+struct Defaults {
+    repeats: u32,
+    warmup: u32,
+    timeout: Duration,
+    gates: Gates,
+    metrics: Option<Metric>,
+}
+
+impl Defaults {
+    /// Of a figure; or of the tests of a suite, which pass or fail whatever else the machine does, and may take long.
+    fn of(text: &ScenarioText) -> Self {
+        let known = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
+        if !known.is_some_and(|known| known.runs_tests) {
+            let timeout = Duration::from_secs(60);
+            return Self { repeats: 10, warmup: 1, timeout, gates: Gates::DEFAULT, metrics: None };
+        }
+        let timeout = Duration::from_secs(3600);
+        Self { repeats: 1, warmup: 0, timeout, gates: Gates::OFF, metrics: Some(Metric::time()) }
+    }
+}
+
 /// Fills a text. Where the suite's directory is in it, what the suite says there is noted in `places` under the filled text.
 fn fill_noting_place(
     text: &str,
@@ -490,8 +521,9 @@ fn both(one: &'static str, other: &'static str) -> ScenarioError {
     ScenarioError::Both { one, other }
 }
 
-fn metrics(suite: &SuiteText, text: &ScenarioText) -> Result<Vec<Metric>, ScenarioError> {
+fn metrics(suite: &SuiteText, text: &ScenarioText, default: Option<Metric>) -> Result<Vec<Metric>, ScenarioError> {
     match (&text.metric_set, &text.metrics[..]) {
+        (None, []) if default.is_some() => Ok(default.into_iter().collect()),
         (None, []) => Err(ScenarioError::NoMetrics),
         (None, metrics) => Ok(metrics.to_vec()),
         (Some(_), [_, ..]) => Err(both("metrics", "metric_set")),

@@ -36,6 +36,15 @@ impl Gates {
         throttling: Some(Gate::Limit(0.0)),
     };
 
+    /// No limits.
+    pub const OFF: Self = Self {
+        steal: Some(Gate::Off),
+        foreign_cpu: Some(Gate::Off),
+        frequency_fall: Some(Gate::Off),
+        swapping: Some(Gate::Off),
+        throttling: Some(Gate::Off),
+    };
+
     /// These limits, and `other`'s where these say nothing.
     pub fn or(self, other: Self) -> Self {
         Self {

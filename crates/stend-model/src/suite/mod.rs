@@ -344,6 +344,11 @@ impl Instrument {
         self.known().is_some_and(|known| known.loads_targets)
     }
 
+    /// Whether it runs a project's own test suite.
+    pub fn runs_tests(&self) -> bool {
+        self.known().is_some_and(|known| known.runs_tests)
+    }
+
     /// Its name; of a command the program alone.
     pub fn program(&self) -> String {
         match self {

@@ -236,6 +236,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
         begin: None,
         report: (!failed).then_some(report),
         marks: Vec::new(),
+        tests: Vec::new(),
         usage: Some(usage(wall_ns, if (place, round) == (3, 4) { 0.041 } else { 0.002 })),
         stopped: false,
         lasting: false,

@@ -56,6 +56,7 @@ cause-rate-unknown = its rate is a share of "{ $of }", which has no valid repeat
 cause-too-many-lines = it printed more than { $most } lines
 cause-too-much-printed = it printed more than { $most_mib } MiB
 cause-too-many-marks = it printed more than { $most } "mark" events
+cause-too-many-tests = more than { $most } tests
 cause-no-event = it printed a line that is no event
 cause-second-begin = it printed a second "begin"
 cause-no-begin = it printed no "begin", with which an instrument begins; instrument = "time" times any other program
@@ -98,6 +99,8 @@ cause-openssl-count = openssl speed counted { $operations ->
    *[other] { $operations } operations
 } in { $seconds } s of { $wanted } s
 cause-tool-untimed = { $tool } took no time at all; the guard did not measure it
+cause-tests-cut = the test suite did not run to its end
+cause-no-tests = the suite reported no test
 cause-not-read-again = { $tool } does not read back what it wrote
 
 cause-unasked = the machine cannot be queried
@@ -393,6 +396,14 @@ check-handshakes = { $connections } connections, { $new } with a full handshake,
 check-decompressed = decompressed, it has SHA-256 { $sha256 }; the pages have { $pages_sha256 }
 check-gzip-trailer = gzip's trailer has CRC-32 { $crc32 } and { $bytes } bytes; the pages have { $pages_crc32 } and { $pages_bytes }
 
+check-tests-came = { $passed } passed, { $failed } failed, { $skipped } skipped
+check-tests-unlike-plan = { WITH($program, ": ") }{ $told } of { $planned } planned tests reported
+check-tests-without-end = the output has no plan (1..N), so it may end early
+check-tests-given-up = the suite gave up
+check-tests-stopped-at-failure = cargo stopped at the first program with a failing test; add --no-fail-fast
+check-tests-file-cut = { $file } cannot be read to its end
+check-tests-killed = signal { $signal } ended the suite
+
 check-fio-counts = { $direction }: { $operations } operations{ WITH(" of ", $block, " bytes") }, { $bytes } bytes counted, { $short } short, { $dropped } dropped
 check-ramp-spanned = up to { $operations } operations may have spanned the end of the ramp
 check-read-back = { $bytes } of { $written } bytes written were read back with the marks of this repeat
@@ -543,6 +554,13 @@ text-forest-caption = The change of each scenario with its 95 % interval; to the
 text-change = Change
 text-largest-first = Largest first
 text-differing-first = What differs first
+text-tests = Tests
+text-tests-passed = passed
+text-tests-failed = failed
+text-tests-flaky = flaky
+text-tests-skipped = skipped
+text-tests-repeats = repeats
+text-tests-cut = cut short
 text-weighing = Per watt, price and weight
 text-timeline = On one axis of time
 text-timeline-caption = Lines through all rows: what happened, numbered as in the list. Shaded: run-up, and what came after the measured part. Every row but latency and memory begins at zero; those two are logarithmic. A window in which some job of the load completed no operation has no sum and is omitted; with few and long operations most windows are.
@@ -865,6 +883,74 @@ weighing-measured = { $title }: { $least } … { $most } W, { $of }, measured wh
    *[other] { $scenarios } scenarios
 } ran; of each the median of its repeats
 weighing-given = { $title }: { $amount }, { $of } ({ $source })
+
+# Tests of a project's own suite.
+
+tests-title = Tests: { $scenario }
+tests-sentence = { $scenario }: { $said }.
+tests-alone = { $passed } passed, { $failed } failed{ $flaky ->
+    [0] {""}
+   *[other] , { $flaky } flaky
+}, { $skipped } skipped
+tests-cut = the suite did not run to its end in { $cut } of { $repeats ->
+    [one] { $repeats } repeat
+   *[other] { $repeats } repeats
+}
+tests-none-fails-here = { $count ->
+    [one] the one test that passes on { $base } does not fail on { $run }
+   *[other] none of the { $count } tests that pass on { $base } fails on { $run }
+}
+tests-fails-here = { $count ->
+    [one] { $count } test that passes on { $base } fails on { $run }
+   *[other] { $count } tests that pass on { $base } fail on { $run }
+}
+tests-lost-here = { $count ->
+    [one] { $count } was not reached on { $run }, where the suite ended early
+   *[other] { $count } were not reached on { $run }, where the suite ended early
+}
+tests-flaky = { $count ->
+    [one] { $count } sometimes fails
+   *[other] { $count } sometimes fail
+}
+tests-skipped-here = { $count ->
+    [one] { $count } is skipped only on { $run }
+   *[other] { $count } are skipped only on { $run }
+}
+tests-skipped-in-base = { $count ->
+    [one] { $count } is skipped only on { $base }
+   *[other] { $count } are skipped only on { $base }
+}
+tests-passes-here = { $count ->
+    [one] { $count } passes only on { $run }
+   *[other] { $count } pass only on { $run }
+}
+tests-only-in-base = { $count ->
+    [one] { $count } exists only on { $base }
+   *[other] { $count } exist only on { $base }
+}
+tests-only-here = { $count ->
+    [one] { $count } exists only on { $run }
+   *[other] { $count } exist only on { $run }
+}
+tests-failing-in-both = { $count ->
+    [one] { $count } fails on both
+   *[other] { $count } fail on both
+}
+tests-list-failing = Failed
+tests-list-fails-here = Pass on { $base }, fail on { $run }
+tests-list-lost-here = Pass on { $base }, not reached on { $run }
+tests-list-flaky = Sometimes fail
+tests-list-skipped-here = Run on { $base }, skipped on { $run }
+tests-list-skipped-in-base = Skipped on { $base }, run on { $run }
+tests-list-passes-here = Fail on { $base }, pass on { $run }
+tests-list-only-in-base = Only on { $base }
+tests-list-only-here = Only on { $run }
+tests-more = and { $count } more; the JSON has all
+tests-passes = passes
+tests-fails = fails
+tests-skipped = skipped
+tests-failed-of = failed in { $failed } of { $ran }
+tests-failed-of-on = failed in { $failed } of { $ran } on { $run }
 
 # Parts of the fingerprint, and how two of them differ.
 

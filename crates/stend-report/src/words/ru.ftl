@@ -48,6 +48,7 @@ cause-rate-unknown = темп задан долей от «{ $of }», а там 
 cause-too-many-lines = напечатано больше { $most } строк
 cause-too-much-printed = напечатано больше { $most_mib } МиБ
 cause-too-many-marks = напечатано больше { $most } событий «mark»
+cause-too-many-tests = больше { $most } тестов
 cause-no-event = напечатана строка, которая не является событием
 cause-second-begin = напечатано второе событие «begin»
 cause-no-begin = не напечатано событие «begin», с которого начинает инструмент; время любой другой программы измеряет instrument = "time"
@@ -77,6 +78,8 @@ cause-fio-file-missing = fio не записал { $file }
 cause-openssl-processes = openssl speed считал в { $count } процессах вместо { $wanted }
 cause-openssl-count = openssl speed насчитал операций: { $operations } за { $seconds } с из { $wanted } с
 cause-tool-untimed = { $tool } не занимает никакого времени: программа-сторож его не измерила
+cause-tests-cut = набор тестов не дошёл до конца
+cause-no-tests = набор не сообщил ни об одном тесте
 cause-not-read-again = { $tool } не читает обратно записанное
 
 cause-unasked = машину не удалось опросить
@@ -357,6 +360,14 @@ check-handshakes = соединений: { $connections }, из них с пол
 check-decompressed = после распаковки SHA-256 { $sha256 }; у страниц { $pages_sha256 }
 check-gzip-trailer = по хвосту gzip CRC-32 { $crc32 }, байт { $bytes }; у страниц { $pages_crc32 } и { $pages_bytes }
 
+check-tests-came = прошло { $passed }, не прошло { $failed }, пропущено { $skipped }
+check-tests-unlike-plan = { WITH($program, ": ") }сообщено о { $told } из { $planned } запланированных тестов
+check-tests-without-end = в выводе нет плана (1..N), он может быть оборван
+check-tests-given-up = набор прекратил работу
+check-tests-stopped-at-failure = cargo остановился на первой программе с упавшим тестом; добавьте --no-fail-fast
+check-tests-file-cut = { $file } не читается до конца
+check-tests-killed = набор завершён сигналом { $signal }
+
 check-fio-counts = { $direction ->
     [read] чтение
     [write] запись
@@ -511,6 +522,13 @@ text-forest-caption = Изменение в каждом сценарии с и�
 text-change = Изменение
 text-largest-first = Сначала наибольшие
 text-differing-first = Сначала отличия
+text-tests = Тесты
+text-tests-passed = прошло
+text-tests-failed = не прошло
+text-tests-flaky = нестабильных
+text-tests-skipped = пропущено
+text-tests-repeats = повторов
+text-tests-cut = оборвано
 text-weighing = На ватт, на цену и на вес
 text-timeline = На одной оси времени
 text-timeline-caption = Линии через все графики — события под номерами из списка. Затенено — разгон и то, что было после измеренного участка. Все графики начинаются с нуля, кроме задержки и памяти: они логарифмические. Окно, в котором хотя бы один поток нагрузки не завершил ни одной операции, суммы не имеет и опущено; при редких долгих операциях таких большинство.
@@ -842,6 +860,69 @@ weighing-kilogram = На килограмм: { $of }
 weighing-money = На цену в { $currency }: { $of }
 weighing-measured = { $title }: { $least } … { $most } Вт, { $of }, измерено во время каждого сценария (всего { $scenarios }); медиана по повторам
 weighing-given = { $title }: { $amount }, { $of } ({ $source })
+
+# Тесты из набора самого проекта.
+
+tests-title = Тесты: { $scenario }
+tests-sentence = { $scenario }: { $said }.
+tests-alone = прошло { $passed }, не прошло { $failed }{ $flaky ->
+    [0] {""}
+   *[other] , нестабильных { $flaky }
+}, пропущено { $skipped }
+tests-cut = набор не дошёл до конца в { $cut } из { $repeats ->
+    [one] { $repeats } повтора
+   *[other] { $repeats } повторов
+}
+tests-none-fails-here = из { $count ->
+    [one] { $count } теста, который проходит на { $base }, на { $run } не упал ни один
+   *[other] { $count } тестов, которые проходят на { $base }, на { $run } не упал ни один
+}
+tests-fails-here = { $count ->
+    [one] { $count } тест проходит на { $base } и падает на { $run }
+    [few] { $count } теста проходят на { $base } и падают на { $run }
+   *[other] { $count } тестов проходят на { $base } и падают на { $run }
+}
+tests-lost-here = до { $count ->
+    [one] { $count } теста
+   *[other] { $count } тестов
+} на { $run } не дошло: набор оборвался
+tests-flaky = { $count ->
+    [one] { $count } иногда падает
+   *[other] { $count } иногда падают
+}
+tests-skipped-here = { $count ->
+    [one] { $count } пропущен только на { $run }
+   *[other] { $count } пропущено только на { $run }
+}
+tests-skipped-in-base = { $count ->
+    [one] { $count } пропущен только на { $base }
+   *[other] { $count } пропущено только на { $base }
+}
+tests-passes-here = { $count ->
+    [one] { $count } проходит только на { $run }
+   *[other] { $count } проходят только на { $run }
+}
+tests-only-in-base = { $count } есть только на { $base }
+tests-only-here = { $count } есть только на { $run }
+tests-failing-in-both = { $count ->
+    [one] { $count } падает и там и там
+   *[other] { $count } падают и там и там
+}
+tests-list-failing = Не прошли
+tests-list-fails-here = Проходят на { $base }, падают на { $run }
+tests-list-lost-here = Проходят на { $base }, до них не дошло на { $run }
+tests-list-flaky = Иногда падают
+tests-list-skipped-here = Выполняются на { $base }, пропущены на { $run }
+tests-list-skipped-in-base = Пропущены на { $base }, выполняются на { $run }
+tests-list-passes-here = Падают на { $base }, проходят на { $run }
+tests-list-only-in-base = Только на { $base }
+tests-list-only-here = Только на { $run }
+tests-more = и ещё { $count }; в JSON есть все
+tests-passes = проходит
+tests-fails = падает
+tests-skipped = пропущен
+tests-failed-of = упал в { $failed } из { $ran }
+tests-failed-of-on = упал в { $failed } из { $ran } на { $run }
 
 # Части описания машины и чем они различаются.
 

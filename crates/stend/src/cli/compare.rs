@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use stend_model::nearest;
+use stend_model::quantity::english_plural;
 
 use super::Global;
 use super::comparison::{FILTER_HELP, Options, RANGE_HELP, refused_as_emulated};
@@ -70,30 +71,39 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         );
     }
     let judged = table.in_layout(options.all_metrics);
-    let cells: Vec<_> = judged.iter().flat_map(|row| row.against_base()).collect();
     if let Some(wanted) = &arguments.why {
         let row = row_of(&table, wanted)?;
         arguments.shown.print(global, "row", row, || why::document(&table, row))?;
-        return exit(arguments, &cells);
+        return exit(arguments, &judged, &table);
     }
     match arguments.shown.format()? {
         Format::Json => output::print_json("table", &table.for_programs())?,
         Format::CSV => output::print_data(&options.csv(&table))?,
         format => output::print_table(global, format, records[0], &table, options.all_metrics)?,
     }
-    exit(arguments, &cells)
+    exit(arguments, &judged, &table)
 }
 
 /// Whether the threshold was crossed by one of these, if there is a threshold; what could not be judged by it is said.
-fn exit(arguments: &Arguments, cells: &[&AgainstBase]) -> Result<Exit, Failure> {
+fn exit(arguments: &Arguments, rows: &[&Row], table: &Table) -> Result<Exit, Failure> {
     let Some(fail_on) = arguments.fail_on else { return Ok(Exit::Fine) };
+    let cells: Vec<_> = rows.iter().flat_map(|row| row.against_base()).collect();
+    // That a test fails is a fact, whenever it ran.
+    let compared: Vec<_> = table.conformance.iter().flat_map(|of| &of.against_base).collect();
+    let tests = compared.iter().flat_map(|of| &of.changes).filter(|change| fail_on.crossed_by(change.kind)).count();
+    if tests > 0 {
+        talk!("--fail-on {fail_on}: crossed by {}", english_plural(tests, "test", "tests"));
+        return Ok(Exit::Crossed);
+    }
+    let ran_tests = |row: &&Row| table.conformance.iter().any(|of| of.scenario == row.scenario);
+    let are_figures = compared.is_empty() || !rows.iter().all(ran_tests);
     // What was refused for its values or their number went through no test.
     let is_judged = |against: &AgainstBase| against.verdict != Verdict::Unresolved || against.q.is_some();
-    if !cells.iter().any(|against| is_judged(against)) {
+    if are_figures && !cells.iter().any(|against| is_judged(against)) {
         // A threshold that nothing can cross would let everything pass.
         return Err(Failure::usage("--fail-on: no figure of these runs can be judged; the notes on the table say why"));
     }
-    if !cells.iter().any(|against| fail_on.counts(against)) {
+    if are_figures && !cells.iter().any(|against| fail_on.counts(against)) {
         return Err(Failure::usage(format!(
             "--fail-on {fail_on}: it counts only what was measured in turns, and these runs were made one after the other; measure with --ab, \
              or write --fail-on hollow-{fail_on}"

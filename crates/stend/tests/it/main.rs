@@ -12,6 +12,7 @@ mod carried;
 mod commands;
 mod compare;
 mod compare_names;
+mod conformance;
 mod databases;
 mod documents;
 mod durability;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use stend_model::quantity::parse_share;
 
+use stend_compare::conformance;
 use stend_compare::table::{AgainstBase, Verdict};
 
 /// `worse`, `different`, and how far beyond the base: `worse:5%`; with `hollow-` also of runs made one after the other.
@@ -30,6 +31,11 @@ impl FailOn {
     /// Whether it is about such a comparison at all.
     pub(super) fn counts(self, against: &AgainstBase) -> bool {
         self.hollow || against.is_solid()
+    }
+
+    /// Whether a test that differs so is such a one.
+    pub(super) fn crossed_by(self, kind: conformance::Kind) -> bool {
+        kind.is_worse() || self.verdict == Kind::Different
     }
 
     /// Whether a verdict is such a one.

@@ -34,11 +34,15 @@ pub(super) struct Compared {
 /// What difference such a comparison will show, by how much its numbers vary; of the scenario with the fewest repeats.
 pub(super) fn sight(suite: &Suite, skipped: &[Skipped], compared: Compared) -> String {
     let measured = || {
+        let is_figure = |scenario: &Scenario| !scenario.is_precondition() && !scenario.instrument.runs_tests();
         let is_skipped = |name: &str| skipped.iter().any(|skipped| skipped.scenario == name);
-        suite.scenarios.iter().filter(move |scenario| !scenario.is_precondition() && !is_skipped(&scenario.name))
+        suite.scenarios.iter().filter(move |scenario| is_figure(scenario) && !is_skipped(&scenario.name))
     };
     let repeats = measured().map(|scenario| scenario.repeats as usize).min().unwrap_or(0);
     let scenarios = measured().count();
+    if scenarios == 0 && suite.scenarios.iter().any(|scenario| scenario.instrument.runs_tests()) {
+        return "tests are compared by their names, which takes one repeat".into();
+    }
     let Compared { design, sessions } = compared;
     let (count, [one, many]) = match sessions {
         Some(sessions) => (sessions as usize, ["session", "sessions"]),
