@@ -158,6 +158,9 @@ fn read(path: &Path, shown: &str) -> Result<String, CatalogueError> {
     bounded::text(path).map_err(|source| CatalogueError::NotRead { file: shown.to_owned(), source })
 }
 
+/// The suite that runs where none is named.
+pub(crate) const USUAL: &str = "quick";
+
 /// The suite that a person means: one of the program's, or a TOML file.
 ///
 /// # Errors

@@ -182,7 +182,7 @@ pub(super) fn scenarios() -> ArgValueCandidates {
         let is_suite =
             |word: &String| catalogue::SUITES.iter().any(|(name, _)| name == word) || word.ends_with(".toml");
         let named = words().into_iter().find(is_suite);
-        let suite = catalogue::suite(named.as_deref().unwrap_or("quick"), &Changes::default());
+        let suite = catalogue::suite(named.as_deref().unwrap_or(catalogue::USUAL), &Changes::default());
         let scenarios = suite.map(|suite| suite.scenarios).unwrap_or_default();
         let first = |name: &str| name.split([' ', ',']).next().unwrap_or_default().to_owned();
         let beginnings: BTreeSet<_> = scenarios.iter().map(|scenario| first(&scenario.name)).collect();

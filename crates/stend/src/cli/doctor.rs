@@ -7,10 +7,12 @@ use serde::Serialize;
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::Shown;
-use stend_instrument::ADAPTERS;
+use crate::catalogue;
+use stend_instrument::{ADAPTERS, Tool};
 use stend_lab::profile::{perf, strace};
 use stend_lab::rig::{self, Ability};
 use stend_lab::run::prepare;
+use stend_model::suite::{Changes, Instrument};
 use stend_report::doc::{self, Cell, Doc, Frame, Table, Value};
 use stend_report::words;
 use stend_report::words::language::Language;
@@ -27,7 +29,7 @@ pub(super) struct Arguments {
 pub(super) struct Finding {
     what: String,
     fine: bool,
-    /// Whether something is skipped without it.
+    /// Whether the suite that runs where none is named skips something without it.
     needed: bool,
     /// What it is for, if it is not needed.
     purpose: Option<&'static str>,
@@ -48,9 +50,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Finding { what: "stend-probe".into(), fine: false, needed: true, purpose: None, state, remedy }
         }
     }];
-    let adapters = ADAPTERS.iter().filter_map(|adapter| Some((adapter.tool()?, None)));
     let profilers = [perf::TOOL, strace::TOOL].map(|tool| (tool, Some("profiles")));
-    for (tool, purpose) in adapters.chain(profilers) {
+    for (tool, purpose) in tools_of_suites().into_iter().chain(profilers) {
         let state = prepare::state_of(&host, tool.program, tool);
         findings.push(Finding {
             what: tool.program.into(),
@@ -71,6 +72,23 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let exit = if findings.iter().all(|finding| finding.fine || !finding.needed) { Exit::Fine } else { Exit::Unusable };
     arguments.shown.print(global, "findings", &findings, || document(&findings))?;
     Ok(exit)
+}
+
+/// The programs that suites start, each once: first those of the suite that runs where none is named, without which little can be measured.
+fn tools_of_suites() -> Vec<(Tool, Option<&'static str>)> {
+    let usual = catalogue::suite(catalogue::USUAL, &Changes::default()).expect("it is a part of the program");
+    let is_usual = |name: &str| {
+        usual.scenarios.iter().any(|scenario| matches!(&scenario.instrument, Instrument::Adapter(used) if used == name))
+    };
+    let mut tools: Vec<(Tool, Option<&'static str>)> = Vec::new();
+    for adapter in ADAPTERS {
+        let Some(tool) = adapter.tool() else { continue };
+        if !tools.iter().any(|(other, _)| other.program == tool.program) {
+            tools.push((tool, (!is_usual(adapter.name())).then_some("other suites")));
+        }
+    }
+    tools.sort_by_key(|(_, purpose)| purpose.is_some());
+    tools
 }
 
 fn document(findings: &[Finding]) -> Doc {

@@ -189,7 +189,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let suite = if let Some(commands) = &timed {
         catalogue::suite_of_commands(commands, &changes)
     } else if arguments.fio.is_empty() {
-        catalogue::suite(arguments.suite().unwrap_or("quick"), &changes)
+        catalogue::suite(arguments.suite().unwrap_or(catalogue::USUAL), &changes)
     } else {
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
