@@ -33,7 +33,7 @@ fn lines(found: Found) -> Vec<String> {
 }
 
 fn file(text: &str) -> Files {
-    BTreeMap::from([("/work/results/a.xml".to_owned(), text.as_bytes().to_vec())])
+    BTreeMap::from([("/repeat/results/a.xml".to_owned(), text.as_bytes().to_vec())])
 }
 
 fn unlike_plan(program: &str, told: u64, planned: u64, said: &str) -> Checked {
@@ -310,12 +310,12 @@ fn a_suite_has_run_if_it_told_of_tests_whatever_its_exit_status() {
 
 #[test]
 fn the_suite_runs_where_it_is_to_and_its_results_come_from_a_directory_of_the_repeat() {
-    let place = Place::of("r", "/work/r");
+    let place = Place::of("r", "/place/r");
     let of = |parameters: &[(&'static str, &'static str)]| {
         TestSuite.invocation(&scenario("tests", parameters.iter().copied()), &place).unwrap()
     };
     let junit = of(&[("command", "make check"), ("format", "junit"), ("directory", "/src"), ("prepare", "make")]);
-    assert_eq!(junit.results, ["/work/r/repeat/results/*"]);
+    assert_eq!(junit.results, ["/place/r/repeat/results/*"]);
     assert_eq!(junit.words[3..], ["stend", "/src", "make check"]);
     assert_eq!(junit.before[3..], ["stend", "/src", "make"]);
     let cargo = of(&[("command", "cargo test"), ("format", "cargo")]);
