@@ -9,6 +9,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use stend_model::checked::Checked;
 use stend_model::conformance::{Test, TestOutcome};
+use thiserror::Error;
 
 use super::{Found, last_part, nanoseconds};
 use crate::Files;
@@ -17,7 +18,8 @@ use crate::Files;
 pub(super) fn read(files: &Files) -> Found {
     let mut found = Found::default();
     for (path, contents) in files {
-        if let Err(said) = read_one(&String::from_utf8_lossy(contents), &mut found.tests) {
+        if let Err(error) = read_one(&String::from_utf8_lossy(contents), &mut found.tests) {
+            let said = error.to_string();
             let file = path.rsplit('/').next().unwrap_or(path).to_owned();
             found.cut.push(Checked::TestsFileCut { file, said });
         }
@@ -42,19 +44,35 @@ enum Within {
     Other,
 }
 
-fn read_one(text: &str, tests: &mut Vec<Test>) -> Result<(), String> {
+/// Why a file is not read to its end.
+#[derive(Debug, Error)]
+enum JunitError {
+    #[error(transparent)]
+    Xml(#[from] quick_xml::Error),
+    #[error("<{0}> is no <testsuite>")]
+    NoResults(String),
+    #[error("it has a document type")]
+    DocumentType,
+    #[error("it ends in the midst")]
+    Cut,
+    #[error("it is empty")]
+    Empty,
+}
+
+fn read_one(text: &str, tests: &mut Vec<Test>) -> Result<(), JunitError> {
     let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}'));
     reader.config_mut().expand_empty_elements = true;
     let (mut depth, mut is_results) = (0_usize, false);
     let mut case: Option<Case> = None;
     let (mut within, mut words) = (Within::Other, String::new());
     loop {
-        match reader.read_event().map_err(|error| error.to_string())? {
+        match reader.read_event()? {
             Event::Start(tag) => {
                 depth += 1;
                 is_results |= depth == 1 && matches!(tag.local_name().as_ref(), b"testsuites" | b"testsuite");
                 if !is_results {
-                    return Err(format!("<{}> is no <testsuite>", String::from_utf8_lossy(tag.local_name().as_ref())));
+                    let name = String::from_utf8_lossy(tag.local_name().as_ref()).into_owned();
+                    return Err(JunitError::NoResults(name));
                 }
                 words.clear();
                 within = match (tag.local_name().as_ref(), &mut case) {
@@ -92,9 +110,9 @@ fn read_one(text: &str, tests: &mut Vec<Test>) -> Result<(), String> {
                 }
             }
             // Nobody needs one for results, and it may define entities that grow without end.
-            Event::DocType(_) => return Err("it has a document type".into()),
-            Event::Eof if depth > 0 => return Err("it ends in the midst".into()),
-            Event::Eof if !is_results => return Err("it is empty".into()),
+            Event::DocType(_) => return Err(JunitError::DocumentType),
+            Event::Eof if depth > 0 => return Err(JunitError::Cut),
+            Event::Eof if !is_results => return Err(JunitError::Empty),
             Event::Eof => return Ok(()),
             _ => {}
         }
