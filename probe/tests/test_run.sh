@@ -126,6 +126,9 @@ status 'nor is a device' 2 "$probe" run /dev/zero
 plan "$work/absent" 1 no-such-program-here
 status 'where nothing can be measured' 4 "$probe" run "$work/absent"
 ok 'it says why' grep -q 'no scenario of tried can be measured here: no-such-program-here is missing' "$work/err"
+sed 's/"needs": \[\]/"needs": [], "processors": 4000000000/' "$work/plan" >"$work/wide"
+status 'where there are too few processors' 4 "$probe" run "$work/wide"
+ok 'it says how many' grep -q 'no scenario of tried can be measured here: it takes 4000000000 processors, and [0-9]* ' "$work/err"
 sed 's/"plan": 1/"plan": 1.5/' "$work/plan" >"$work/bad"
 status 'a plan with a mistake' 2 "$probe" run "$work/bad"
 ok 'says where' grep -q "$work/bad:1:10: " "$work/err"

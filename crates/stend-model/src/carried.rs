@@ -73,6 +73,9 @@ pub struct Load {
     pub words: Vec<String>,
     /// Programs that it needs beside itself.
     pub needs: Vec<String>,
+    /// The fewest processors that must be online.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<u32>,
     /// After so long it is ended, in nanoseconds.
     pub timeout_ns: u64,
 }
@@ -126,7 +129,11 @@ pub enum ResultLine {
         /// Its place among the plan's commands.
         command: usize,
         /// The program that is missing.
-        program: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        program: Option<String>,
+        /// How many processors are online, where those are too few.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        online: Option<u32>,
     },
     /// From here on repeats belong to this session.
     Session {

@@ -434,11 +434,16 @@ static bool is_given_up(const struct plan *plan, const struct plan_command *one)
 	return one->failures_in_a_row >= plan->most_failures;
 }
 
+static bool can_be_measured(const struct plan_command *one)
+{
+	return one->missing == NULL && one->only_processors == 0;
+}
+
 static bool is_left(const struct plan *plan, size_t step)
 {
 	const struct plan_command *one = &plan->commands[plan->steps[step].command];
 
-	return !plan->steps[step].done && one->missing == NULL && !is_given_up(plan, one);
+	return !plan->steps[step].done && can_be_measured(one) && !is_given_up(plan, one);
 }
 
 static bool is_anything_left(const struct plan *plan)
@@ -474,9 +479,10 @@ static bool make_all(struct json *json, struct plan *plan, uint64_t session, con
 	return true;
 }
 
-/* Which commands lack a program here. False: all of them. */
-static bool look_for_programs(struct plan *plan)
+/* Which commands lack a program or processors here. False: all of them. */
+static bool look_for_needs(struct plan *plan)
 {
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	char path[4096];
 	bool any = false;
 
@@ -488,22 +494,39 @@ static bool look_for_programs(struct plan *plan)
 		for (char **need = one->needs; one->missing == NULL && *need != NULL; need++)
 			if (!find_program(*need, path, sizeof path))
 				one->missing = *need;
-		any = any || one->missing == NULL;
+		if (online > 0 && one->processors > (uint64_t)online)
+			one->only_processors = (uint64_t)online;
+		any = any || can_be_measured(one);
 	}
 	return any;
 }
 
+static const char *why_not(const struct plan_command *one, char *why, size_t bytes)
+{
+	if (one->missing != NULL)
+		snprintf(why, bytes, "%s is missing", one->missing);
+	else
+		snprintf(why, bytes, "it takes %ju processors, and %ju are online", (uintmax_t)one->processors,
+		         (uintmax_t)one->only_processors);
+	return why;
+}
+
 static void send_skipped(struct json *json, const struct plan *plan)
 {
+	char why[4200];
+
 	for (size_t i = 0; i < plan->command_count; i++) {
 		const struct plan_command *one = &plan->commands[i];
 
-		if (one->missing == NULL)
+		if (can_be_measured(one))
 			continue;
-		warn_line("skipped: %s: %s is not here", one->name, one->missing);
+		warn_line("skipped: %s: %s", one->name, why_not(one, why, sizeof why));
 		open_line(json, "skipped");
 		json_unsigned(json, "command", i);
-		json_text(json, "program", one->missing);
+		if (one->missing != NULL)
+			json_text(json, "program", one->missing);
+		else
+			json_unsigned(json, "online", one->only_processors);
 		send_line(json);
 	}
 }
@@ -514,7 +537,7 @@ static bool is_whole(const struct plan *plan)
 	for (size_t step = 0; step < plan->step_count; step++) {
 		const struct plan_command *one = &plan->commands[plan->steps[step].command];
 
-		if (one->missing == NULL && (!plan->steps[step].done || one->failures_in_a_row > 0))
+		if (can_be_measured(one) && (!plan->steps[step].done || one->failures_in_a_row > 0))
 			return false;
 	}
 	return true;
@@ -567,10 +590,11 @@ static int measure(struct plan *plan, const char *started_as, const char *path)
 	struct sampler sampler = { 0 };
 	struct place place = { .probe = own_path(started_as) };
 	const char *work = work_directory();
+	char why[4200];
 
-	if (!look_for_programs(plan))
-		fail(EXIT_UNSUPPORTED, "no scenario of %s can be measured here: %s is missing", plan->name,
-		     plan->command_count > 0 ? plan->commands[0].missing : "every tool");
+	if (!look_for_needs(plan))
+		fail(EXIT_UNSUPPORTED, "no scenario of %s can be measured here: %s", plan->name,
+		     plan->command_count > 0 ? why_not(&plan->commands[0], why, sizeof why) : "there is none");
 	take_lock(work);
 	if (chosen.continued != NULL)
 		before = result_continue(plan, chosen.continued);

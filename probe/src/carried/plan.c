@@ -83,6 +83,12 @@ static uint64_t whole_of(const struct plan *plan, const struct json_value *objec
 	refuse(plan, found->begin, why);
 }
 
+/* The same of what an older lab leaves out: 0 then. */
+static uint64_t whole_if_any(const struct plan *plan, const struct json_value *object, const char *name, uint64_t most)
+{
+	return json_member(object, name) == NULL ? 0 : whole_of(plan, object, name, most);
+}
+
 static void check_object(const struct plan *plan, const struct json_value *value)
 {
 	if (value->kind != JSON_OBJECT)
@@ -140,6 +146,7 @@ static void read_commands(struct plan *plan, const struct json_value *all)
 			.by_probe = member(plan, one, "by_probe", JSON_BOOLEAN, "true or false")->truth,
 			.words = words_of(plan, one, "words", 1),
 			.needs = words_of(plan, one, "needs", 0),
+			.processors = whole_if_any(plan, one, "processors", UINT32_MAX),
 			.timeout_ns = whole_of(plan, one, "timeout_ns", LONGEST_NS),
 		};
 	}

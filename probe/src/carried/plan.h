@@ -21,9 +21,11 @@ struct plan_command {
 	bool by_probe;    /* stend-probe itself is to be put before the words */
 	char **words;
 	char **needs;     /* programs */
+	uint64_t processors; /* so many must be online */
 	uint64_t timeout_ns;
 	/* How it stands. */
-	const char *missing; /* the program that is not here */
+	const char *missing;      /* the program that is not here */
+	uint64_t only_processors; /* so many are online, and that is too few */
 	unsigned failures_in_a_row;
 };
 

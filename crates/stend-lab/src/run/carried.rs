@@ -93,6 +93,7 @@ fn load(scenario: &Scenario) -> Result<Load, Cause> {
         by_probe,
         words,
         needs: scenario.needs.clone(),
+        processors: scenario.processors,
         timeout_ns: nanoseconds(scenario.timeout.0),
     })
 }
@@ -370,13 +371,15 @@ impl Reading {
                 };
                 self.answers.insert(question, answer);
             }
-            ResultLine::Skipped { command, program } => {
+            ResultLine::Skipped { command, program, online } => {
                 let load = self.plan.commands.get(command).ok_or(Damage::NoCommand)?;
-                let skipped = Skipped {
-                    scenario: load.scenario.clone(),
-                    reason: Cause::ToolMissing { tool: program },
-                    remedy: None,
+                let reason = match (program, online) {
+                    (Some(tool), _) => Cause::ToolMissing { tool },
+                    (None, online) => {
+                        Cause::ProcessorsMissing { needed: load.processors.unwrap_or(0), online: online.unwrap_or(0) }
+                    }
                 };
+                let skipped = Skipped { scenario: load.scenario.clone(), reason, remedy: None };
                 if !self.run.skipped.contains(&skipped) {
                     self.run.skipped.push(skipped);
                 }

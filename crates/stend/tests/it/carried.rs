@@ -75,6 +75,8 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n\
                 [[scenario]]\nname = \"absent\"\ncommand = [\"no-such-program\"]\n\
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n\
+                [[scenario]]\nname = \"wide\"\ncommand = [\"true\"]\nprocessors = 1000000\n\
+                metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n\
                 [[scenario]]\nname = \"tool\"\ninstrument = \"gzip\"\nparameters = { level = \"1\" }\n\
                 metrics = [{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }]\n";
     let text = fs::read_to_string(&isolated.suite).unwrap().replace("sample_hertz = 0", "sample_hertz = 50");
@@ -91,7 +93,7 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     );
     let ended = isolated.measure(&["plan.json"], Some("result.jsonl"));
     assert_eq!(ended.status, Some(0), "{}", ended.err);
-    assert!(ended.err.contains("skipped: absent: no-such-program is not here"), "{}", ended.err);
+    assert!(ended.err.contains("skipped: absent: no-such-program is missing"), "{}", ended.err);
     isolated.stand.fine(&["import", "result.jsonl", "--host", "board"]);
     let shown = isolated.stand.json(&["show"]);
     let (run, repeats) = (&shown["run"]["run"], shown["run"]["repeats"].as_array().unwrap());
@@ -100,7 +102,13 @@ fn what_was_measured_without_a_link_is_a_run_as_any_other() {
     assert!(repeats.iter().all(|repeat| repeat["outcome"] == "valid"), "{repeats:?}");
     assert!(shown["run"]["samples"].as_i64().unwrap() > 0, "the machine was watched");
     let skipped: Vec<_> = run["skipped"].as_array().unwrap().iter().map(|one| &one["scenario"]).collect();
-    assert_eq!(skipped, ["tool", "absent"]);
+    assert_eq!(skipped, ["tool", "absent", "wide"]);
+    let reason = &run["skipped"][2]["reason"];
+    assert_eq!(
+        (reason["cause"].as_str(), &reason["needed"]),
+        (Some("processors_missing"), &1_000_000.into()),
+        "{reason}"
+    );
     // The same measured directly, in the same order: the same machine, and the same work.
     isolated.stand.fine(&[
         "run",
