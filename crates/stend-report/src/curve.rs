@@ -1,4 +1,5 @@
-//! Figures of a family as curves: along its axis, or latency over throughput, which is what a load gets and what each operation waits for it.
+//! Figures of a family as curves along its axis, as bars where they are what an operation costs, or as latency over throughput, which is what a load
+//! gets and what each operation waits for it.
 
 use super::numbers::figure;
 use super::phrase::{Phrase, called};
@@ -8,6 +9,7 @@ use super::text::interval;
 use super::texts::{TEXTS, along, curve_of, curves_left_out};
 use stend_compare::curves::{Curves, Point};
 use stend_compare::table::{Measured, Row, Table};
+use stend_model::metric::Unit;
 
 /// The drawing of one run.
 pub(super) struct CurveView {
@@ -15,6 +17,8 @@ pub(super) struct CurveView {
     pub(super) run: String,
     /// Those of its lines.
     pub(super) names: Vec<Phrase>,
+    /// Whether these are bars.
+    pub(super) bars: bool,
     pub(super) scene: Scene,
 }
 
@@ -82,13 +86,18 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
     }
     let low = all().map(|place| lower(place.up)).fold(f64::INFINITY, f64::min);
     let high = all().map(|place| upper(place.up)).fold(0.0, f64::max);
-    let axes = Axes { level: Level::of(all()), upright: Axis::with_air(low, high) };
+    let bars = first.throughput.is_none() && first.figure.unit == Unit::CpuSeconds;
+    let axes = match bars {
+        true => Axes { level: Level::bars(all()), upright: Axis::from_zero(high) },
+        false => Axes { level: Level::of(all()), upright: Axis::with_air(low, high) },
+    };
     let what = match first.throughput {
         Some(_) => TEXTS.curve_title.clone(),
         None => along(&first.figure.metric, curves.along),
     };
     let caption = match first.throughput {
         Some(_) => &TEXTS.curve_caption,
+        None if bars => &TEXTS.bars_caption,
         None => &TEXTS.sweep_caption,
     };
     let of = |name: Phrase| Phrase::joined(&[what.clone(), name], ": ");
@@ -108,10 +117,14 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
                 (None, Some((axis, value))) => format!("{axis} {value}").into(),
                 _ => curve_of(curve.metric, curve.of),
             };
-            // The ceiling is another kind of load, and no further step of this one.
-            let open = places.iter().filter(|place| place.point.value.is_some());
-            let line = open.map(|place| axes.at(place)).collect();
-            draw(&mut scene, place, line, places.iter().map(|place| curve_point(place, &axes, &name)).collect());
+            if bars {
+                draw_bars(&mut scene, (place, curves.curves.len()), places, &axes, &name);
+            } else {
+                // The ceiling is another kind of load, and no further step of this one.
+                let open = places.iter().filter(|place| place.point.value.is_some());
+                let line = open.map(|place| axes.at(place)).collect();
+                draw(&mut scene, place, line, places.iter().map(|place| curve_point(place, &axes, &name)).collect());
+            }
             names.push(name);
         }
         // The values stand at the highest curve of each point, where there is most room; an axis has them already.
@@ -125,7 +138,7 @@ pub(super) fn curves_view(table: &Table, curves: &Curves, number: usize) -> Opti
             }
         }
         scene.labels = labelled.into_iter().map(|place| (axes.at(place), label(place))).collect();
-        CurveView { run: title.clone(), names, scene }
+        CurveView { run: title.clone(), names, bars, scene }
     };
     let said = [
         first.throughput.map(|_| Phrase::joined(&[TEXTS.at_points.clone(), format!("{}.", curves.along).into()], " ")),
@@ -173,6 +186,8 @@ enum Level {
     To(f64),
     /// The numbers on an axis.
     Over(Axis),
+    /// The same with as much room for each, whatever its distance to the next.
+    Bars(Vec<f64>),
 }
 
 impl Level {
@@ -186,9 +201,20 @@ impl Level {
         }
     }
 
+    fn bars<'a>(places: impl Iterator<Item = &'a Place<'a>>) -> Self {
+        let mut numbers: Vec<f64> = places.filter_map(|place| place.point.number()).collect();
+        numbers.sort_by(f64::total_cmp);
+        numbers.dedup();
+        Self::Bars(numbers)
+    }
+
     /// As a share of the drawing's width.
     fn share(&self, value: f64) -> f64 {
         match self {
+            Self::Bars(numbers) => {
+                let before = numbers.iter().filter(|number| **number < value).count();
+                (before as f64 + 0.5) / numbers.len() as f64
+            }
             Self::To(most) => value / most,
             Self::Over(axis) => 1.0 - axis.share(value),
         }
@@ -225,6 +251,22 @@ impl Axes {
 
     fn y(&self, figure: f64) -> f64 {
         (self.upright.share(figure) * CANVAS.1).round().clamp(0.0, CANVAS.1)
+    }
+}
+
+/// Draws the bars of the curve with this number, of so many: beside those of the others at each value.
+fn draw_bars(scene: &mut Scene, (number, of): (usize, usize), places: &[Place], axes: &Axes, name: &Phrase) {
+    let Level::Bars(numbers) = &axes.level else { return };
+    let width = CANVAS.0 / numbers.len() as f64 * 0.8 / of as f64;
+    for place in places {
+        let (middle, top) = axes.at(place);
+        let left = middle + (number as f64 - of as f64 / 2.0) * width;
+        let bar = scene::Place { left, top, width, height: CANVAS.1 - top };
+        scene.push_titled(Role::Area(number), Shape::Rectangle(bar), tooltip(place, name));
+        if let Some((low, high)) = place.up.interval {
+            let x = left + width / 2.0;
+            scene.push(Role::BarInterval, Shape::Path(vec![vec![(x, axes.y(high)), (x, axes.y(low))]]));
+        }
     }
 }
 

@@ -189,6 +189,11 @@ impl Axis {
         Self { low, high, logarithmic }
     }
 
+    /// From zero to some room above a value, whatever else there is: what is as long as its value takes that.
+    pub(super) fn from_zero(high: f64) -> Self {
+        Self { low: 0.0, high: high * 1.1, logarithmic: false }
+    }
+
     pub(super) fn is_logarithmic(&self) -> bool {
         self.logarithmic
     }

@@ -27,7 +27,7 @@ macro_rules! texts {
 
 texts! {
     report, skip, machine, details, differs, no_difference, what, missing, session, results, each_figure, sweeps,
-    heat_caption, curve_title, curve_caption, sweep_caption, at_points, logarithmic, closed, closed_caption, legend_wide, filter,
+    heat_caption, curve_title, curve_caption, sweep_caption, bars_caption, at_points, logarithmic, closed, closed_caption, legend_wide, filter,
     all_metrics, scenario, metric, median, spread, interval, base, base_is, other_runs, published, unsorted, better,
     worse, same, unresolved, legend_delta, legend_published, legend_count, nothing, too_few, left_out, notes,
     not_measured, remedy, scenarios, expand, collapse, to_top, measures, instrument, parameters, higher, lower,

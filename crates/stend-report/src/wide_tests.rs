@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use stend_model::metric::Unit;
 use stend_model::reference::Reference;
 use stend_model::run::Repeat;
 use stend_model::suite::{Changes, Key, Keys, Layout, Suite};
 
+use crate::scene::{Mark, Role, Shape};
 use crate::text::width;
 use crate::{comparison, csv, html};
 use stend_compare::compare;
@@ -352,6 +354,24 @@ fn a_figure_is_drawn_along_the_only_axis_of_numbers() {
     let scene = &view.views[0].scene;
     assert!(scene.across.iter().map(|tick| tick.label.as_str()).eq(["1", "4", "16"]), "{:?}", scene.across);
     assert!(scene.labels.is_empty(), "the axis has them");
+
+    // What an operation costs is as long as its value.
+    table.rows.iter_mut().for_each(|row| row.unit = Unit::CpuSeconds);
+    let found = sweeps(&table);
+    let view = crate::curve::curves_view(&table, &found[0], 0).unwrap();
+    let bars: Vec<_> = view.views[0].scene.marks.iter().filter(|mark| matches!(mark.role, Role::Area(_))).collect();
+    assert_eq!(bars.len(), 6, "of two curves at three depths");
+    let place = |mark: &Mark| match mark.shape {
+        Shape::Rectangle(place) => place,
+        _ => panic!("{mark:?}"),
+    };
+    let medians =
+        found[0].curves.iter().flat_map(|curve| &curve.points).map(|point| point.figure.measured(0).unwrap().median);
+    let scales: Vec<f64> = bars.iter().zip(medians).map(|(mark, median)| place(mark).height / median).collect();
+    assert!(scales.iter().all(|scale| (scale / scales[0] - 1.0).abs() < 0.01), "{scales:?}");
+    let mut spans: Vec<_> = bars.iter().map(|mark| (place(mark).left, place(mark).left + place(mark).width)).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert!(spans.windows(2).all(|pair| pair[0].1 <= pair[1].0 + 1e-6), "none hides another: {spans:?}");
 }
 
 #[test]

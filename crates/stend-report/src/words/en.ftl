@@ -450,6 +450,7 @@ text-sweeps = Sweeps
 text-heat-caption = In each cell a median. The stronger the colour, the larger the figure; all runs share the scale.
 text-curve-title = Latency over throughput
 text-sweep-caption = Each point is a scenario; bars are 95 % intervals of its median.
+text-bars-caption = Each bar is a scenario; lines are 95 % intervals of its median.
 text-curve-caption = Each point is a scenario; crosses are 95 % intervals of both medians. Where a curve turns upwards, additional load only waits.
 text-at-points = At the points:
 text-logarithmic = The upright axis is logarithmic.
@@ -679,6 +680,13 @@ note-scaled = { $run }: { $target ->
     [true] durations, and sizes that are not the target's,
    *[false] sizes and durations
 } are scaled by { $factor }; these are not the suite's own parameters
+note-loaded = { $run }: { $apart ->
+    [true] { $servers } and the load ran on processors of their own, a half each of { $processors }
+   *[false] { $servers } and the load shared { $processors } { $processors ->
+        [one] processor
+       *[other] processors
+    }, so operations per second are a lower bound; with at least 4, each gets half
+}
 note-target = { $run }: target: { $target }
 note-in-pairs = { $run }: the two sides were measured alternately and are compared pair by pair, so slow drift affects both alike
 note-few-repeats = { $run }: { $scenarios ->

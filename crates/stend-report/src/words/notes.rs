@@ -21,6 +21,9 @@ pub fn note(note: &Note, language: Language) -> String {
         Note::Side { run, settings, compiler, tools } => {
             return side(run, settings, compiler.as_deref(), tools, language);
         }
+        Note::OfSuite { text, texts, .. } => {
+            return texts.get(language.code()).unwrap_or(text).trim_end_matches('.').to_owned();
+        }
         Note::Target { target, .. } => given.set("target", target_of_run(target).say(language).to_owned()),
         Note::Unfit { conditions, .. } => {
             let said: Vec<_> = conditions.iter().map(|one| condition(one, language).with_advice()).collect();

@@ -17,7 +17,7 @@ impl Figures {
         let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
         let place = Place { left: LEFT, top: 72.0 + below_key, width: WIDTH - LEFT - RIGHT, height: 320.0 };
         let mut sheet = self.sheet(place.top + place.height + 32.0, &title, caption);
-        sheet.key((LEFT, 46.0), LEFT, &names, false);
+        sheet.key((LEFT, 46.0), LEFT, &names, view.bars);
         sheet.draw(&view.scene, place);
         self.add(Kind::Sweeps, &curves.family, "curve", title, sheet.finish());
     }
