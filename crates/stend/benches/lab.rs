@@ -95,13 +95,13 @@ impl Lab {
         self.report("the sampler at 10 Hz, % of one core", &shares, "%", 0.5);
 
         let shares = self.cpu_while_waiting(|suite| self.stend(&["run", suite, "--quiet", "--even-if-unfit"]), None);
-        self.report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.5);
+        self.report("the sampler at 10 Hz with the lab reading it, % of one core", &shares, "%", 0.75);
 
         let Some(desk) = Sshd::new() else { return };
         desk.with_build();
         let on = |suite: &str| desk.command(&["run", suite, "--on", "stand", "--quiet", "--even-if-unfit"]);
         let shares = self.cpu_while_waiting(on, Some(desk.server.id()));
-        self.report("the sampler at 10 Hz behind ssh, with its sshd, % of one core", &shares, "%", 0.5);
+        self.report("the sampler at 10 Hz behind ssh, with its sshd, % of one core", &shares, "%", 0.75);
     }
 
     /// CPU time in the midst of a repeat whose instrument only waits, with ten samples of the machine a second: of `watched` and all below it, or of the
