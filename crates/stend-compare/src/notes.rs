@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::identity::short;
-use stend_model::machine::Difference;
+use stend_model::machine::{Difference, count_listed};
 use stend_model::plan::Phase;
 use stend_model::run::{Outcome, RunState};
+use stend_model::server::plain_name;
 use stend_model::suite::{Scenario, Steady, Verification, Work};
 use stend_model::wire::{Begin, Check};
 
@@ -80,6 +81,16 @@ pub(super) fn left_out(records: &[&Record], filter: &Filter) -> Vec<LeftOut> {
     left_out
 }
 
+/// Whether the servers that are to be kept apart from their load were.
+fn loaded(record: &Record, id: &str) -> Option<Note> {
+    let online = record.run.machine.software.settings.get("processors_online")?;
+    let processors = count_listed(online);
+    let apart: Vec<_> = record.run.suite.servers.iter().filter(|(_, server)| server.apart).collect();
+    let (_, first) = apart.first()?;
+    let servers = apart.iter().map(|(name, _)| plain_name(name).to_owned()).collect();
+    Some(Note::Loaded { run: id.to_owned(), servers, processors, apart: first.is_apart(processors) })
+}
+
 /// What is to be said of a run by itself, under this id.
 fn on_run(record: &Record, id: &str) -> Vec<Note> {
     let suite = &record.run.suite;
@@ -94,6 +105,10 @@ fn on_run(record: &Record, id: &str) -> Vec<Note> {
     if suite.scale < 1.0 {
         notes.push(Note::Scaled { run: run(), factor: suite.scale, target: record.run.target.is_some() });
     }
+    if let Some(text) = &suite.note {
+        notes.push(Note::OfSuite { run: run(), text: text.clone(), texts: suite.notes.clone() });
+    }
+    notes.extend(loaded(record, id));
     if let [side] = &record.run.sides[..] {
         let tools: Vec<_> = side.found.tools.iter().map(|(name, tool)| (name.clone(), tool.version.clone())).collect();
         let (settings, compiler) = (side.settings(), side.found.compiler.clone());

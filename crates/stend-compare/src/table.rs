@@ -2,6 +2,8 @@
 //!
 //! It holds numbers and verdicts, no text for people: the terminal, the report, JSON and Markdown each write it their way.
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -184,6 +186,10 @@ pub enum Note {
     /// Sizes and durations are not those of the suite.
     /// With a target the sizes of what loads it are the target's.
     Scaled { run: String, factor: f64, target: bool },
+    /// What its suite says of its figures; in other languages by their codes.
+    OfSuite { run: String, text: String, texts: BTreeMap<String, String> },
+    /// Servers that were loaded from the same machine, and how many processors each and its load had: of their own, or together.
+    Loaded { run: String, servers: Vec<String>, processors: u32, apart: bool },
     /// The storage that was set up for the run, and what its figures are figures of.
     Target { run: String, target: Box<TargetOfRun> },
     /// What a side of a run sets; with the compiler that built it, and the versions of its tools, where it has them of its own.

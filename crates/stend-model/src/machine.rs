@@ -4,6 +4,7 @@
 //! agree. The texts that it was read from are kept, so that a better reader can read them again.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,20 @@ pub struct Hardware {
     pub board: Option<String>,
     /// Whole disks.
     pub disks: Vec<Disk>,
+}
+
+/// The ranges of numbers in a list as the kernel writes it: `0-3,8`. What is no number or range is left out.
+pub fn ranges(list: &str) -> impl Iterator<Item = RangeInclusive<u32>> {
+    list.split(',').filter_map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (first <= last && last < u32::MAX).then_some(first..=last)
+    })
+}
+
+/// How many numbers are in such a list.
+pub fn count_listed(list: &str) -> u32 {
+    ranges(list).map(|range| range.end() - range.start() + 1).fold(0, u32::saturating_add)
 }
 
 /// One kind of cache.
@@ -289,6 +304,14 @@ fn in_words(value: &serde_json::Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_the_kernel_are_read() {
+        assert!(ranges("0-2,8").flatten().eq([0, 1, 2, 8]));
+        assert_eq!(count_listed("0-3,8"), 5);
+        assert_eq!(count_listed("0\n"), 1);
+        assert_eq!(count_listed("3-0,x,-,4294967295-,0-4294967295"), 0);
+    }
 
     fn disk(name: &str, model: &str) -> Disk {
         Disk { name: name.into(), model: Some(model.into()), bytes: 1 << 40, rotational: false, firmware: None }

@@ -15,7 +15,7 @@ use crate::position::{line_and_column, plain};
 
 /// What the server's directory is called in texts.
 pub const DIRECTORY: &str = "directory";
-/// What the number of the machine's processors is called in texts.
+/// What the number of the server's processors is called in texts: the machine's, or its half of them.
 pub const PROCESSORS: &str = "processors";
 /// Ports of one server.
 const MOST_PORTS: usize = 16;
@@ -23,6 +23,8 @@ const MOST_PORTS: usize = 16;
 const LONGEST_FILE: usize = 64 << 10;
 /// Files of one server.
 const MOST_FILES: usize = 64;
+/// With fewer processors online a server and its load share them.
+pub const LEAST_APART: u32 = 4;
 /// The signals that may be what ends it.
 const SIGNALS: [&str; 4] = ["TERM", "INT", "QUIT", "HUP"];
 
@@ -68,6 +70,9 @@ pub struct Server {
     /// Whether it is started anew where it ends with status 0 while it is loaded, so that a scenario can measure its start.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub restarts: bool,
+    /// Whether it and what loads it have processors of their own, a half each, where the machine has at least four.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     /// The user that it runs as where stend is root, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
@@ -209,11 +214,17 @@ impl Server {
         if self.prepare.iter().any(Vec::is_empty) {
             return Err(("prepare", ServerMistake::NoCommand("prepare")));
         }
-        let of_process =
-            [("ports", !self.ports.is_empty()), ("ready", !self.ready.is_empty()), ("restarts", self.restarts)];
+        let of_process = [
+            ("ports", !self.ports.is_empty()),
+            ("ready", !self.ready.is_empty()),
+            ("restarts", self.restarts),
+            ("apart", self.apart),
+        ];
         match of_process.into_iter().find(|(_, given)| *given) {
             Some((key, _)) if self.start.is_empty() => return Err((key, ServerMistake::NothingStarts(key))),
-            None | Some(("restarts", _)) if !self.start.is_empty() => return Err(("start", ServerMistake::NeverReady)),
+            None | Some(("restarts" | "apart", _)) if !self.start.is_empty() => {
+                return Err(("start", ServerMistake::NeverReady));
+            }
             _ => {}
         }
         if let Some(user) = self.user.as_ref().filter(|user| !is_user(user)) {
@@ -250,6 +261,11 @@ impl Server {
                 first.clone_from(path);
             }
         }
+    }
+
+    /// Whether it and its load have processors of their own, on a machine with so many online.
+    pub fn is_apart(&self, online: u32) -> bool {
+        self.apart && online >= LEAST_APART
     }
 
     /// Checks its settings, which a side may have changed: they are made of what the machine has, and of nothing else.

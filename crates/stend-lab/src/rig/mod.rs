@@ -57,8 +57,8 @@ const LONGEST_FAULT: Duration = Duration::from_secs(300);
 /// What was written to a pool is written out when it is unmounted.
 const LONGEST_TAKING_AWAY: Duration = Duration::from_secs(900);
 /// Writing over a LUN may take days; something must end it at last.
-const LONGEST_FILLING: &str = "2592000s";
-/// How often a filling looks whether the user wants to end.
+const LONGEST_FILLING: Duration = Duration::from_secs(30 * 24 * 3600);
+/// How often it is looked whether the user wants to end.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long it is waited after the guard was told to end; it needs six seconds at most.
 const GRACE: Duration = Duration::from_secs(10);
@@ -246,7 +246,14 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
             Thing::Basic(Basic::Filling { .. }) | Thing::Server(servers::OfServer::ServerStep(_)) => {
-                under_guard(host, probe, command, interrupted)?
+                let seconds = format!("{}s", LONGEST_FILLING.as_secs());
+                command.words.splice(..0, [probe, "guard", "--timeout", &seconds, "--"].map(str::to_owned));
+                command.timeout = LONGEST_FILLING + GRACE;
+                until_interrupted(host, &command, GRACE, interrupted)?
+            }
+            // A guard would end what this starts.
+            Thing::Server(servers::OfServer::Daemon(_)) => {
+                until_interrupted(host, &command, Duration::ZERO, interrupted)?
             }
             _ => host.run(&command)?,
         };
@@ -263,17 +270,16 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
     Ok(up)
 }
 
-/// Runs a long command that ends when this side is gone or the user interrupts it.
-fn under_guard(
+/// Runs a command that takes its time. When the user interrupts it, a guard has so long to end what it guards.
+fn until_interrupted(
     host: &dyn Host,
-    probe: &str,
-    command: Command,
+    command: &Command,
+    grace: Duration,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Output, Refusal> {
-    let guard = [probe, "guard", "--timeout", LONGEST_FILLING, "--"].map(str::to_owned);
-    let command = Command { words: guard.into_iter().chain(command.words).collect(), ..command };
-    let mut process = host.start(&command)?;
+    let mut process = host.start(command)?;
     let mut output = Output::default();
+    let began = Instant::now();
     let mut end_by: Option<Instant> = None;
     loop {
         match process.next(LOOK) {
@@ -286,12 +292,17 @@ fn under_guard(
             Some(Happening::Ended(exit)) => return Ok(Output { exit, ..output }),
         }
         if interrupted() && end_by.is_none() {
-            end_by = Some(Instant::now() + GRACE);
+            end_by = Some(Instant::now() + grace);
             process.stop();
         }
         if end_by.is_some_and(|moment| Instant::now() >= moment) {
             process.kill();
             return Err(Refusal::Interrupted);
+        }
+        if began.elapsed() > command.timeout {
+            process.kill();
+            let (program, seconds) = (command.words[0].clone(), command.timeout.as_secs());
+            return Err(HostError::TimedOut { program, seconds }.into());
         }
     }
 }

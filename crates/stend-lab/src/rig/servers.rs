@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stend_model::cause::Cause;
+use stend_model::machine::ranges;
 use stend_model::server::{DIRECTORY, PROCESSORS, Server, plain_name};
 
 use super::basics::Basic;
@@ -23,6 +24,10 @@ use stend_stand::host::{Command, Host, HostError};
 const SERVERS_DIRECTORY: &str = "servers";
 /// Ports are looked for in this range, below those that the kernel gives to whoever asks for any.
 const PORTS: std::ops::Range<u16> = 20_000..32_000;
+/// Where the kernel tells of them.
+const PROCESSORS_OF_MACHINE: &str = "/sys/devices/system/cpu";
+/// No kernel has more.
+const MOST_PROCESSORS: usize = 1 << 14;
 /// So often other ports are tried where somebody else was faster.
 const TRIES: usize = 3;
 /// What a server says whose port somebody has.
@@ -151,7 +156,7 @@ while
     wait $! && [ -n "$restarts" ] && [ -e "$pid_file" ]
 do :; done
 wait
-' stend-server "$home.pid" "$restarts" "$@" </dev/null >"$home.said" 2>&1 &
+' stend-server "$home.pid" "$restarts" "$@" </dev/null >>"$home.said" 2>&1 &
 keeper=$!
 runs() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$keeper/status" 2>/dev/null; }
 listens() {
@@ -170,6 +175,8 @@ until runs && listens && is_ready; do
     again "it is not ready: $(tail -n 1 "$home.said")"
 done
 "#;
+/// It writes behind what there is, so it goes on at the beginning. Read are only the last words.
+const FORGET: &str = r#"[ "$(wc -c <"$1")" -le 16777216 ] || : >"$1""#;
 /// Processes that are in the directory `$home`, or in the control groups that follow as arguments.
 const INSIDE: &str = r#"
 home=$1
@@ -299,6 +306,8 @@ pub struct Standing {
     pub values: BTreeMap<String, String>,
     /// Where it is counted what it uses.
     pub counters: Counters,
+    /// The processors that its load has to itself, if they are kept apart.
+    pub of_load: Option<String>,
     home: String,
     /// Whether it has a process.
     runs: bool,
@@ -310,18 +319,21 @@ impl Standing {
         self.counters.groups().into_iter()
     }
 
-    /// Why it does not serve any more, if it does not.
+    /// Why it does not serve any more, if it does not. If it does, and has printed much, that is forgotten.
     pub fn ended(&self, host: &dyn Host, name: &str) -> Option<Cause> {
         if !self.runs {
             return None;
         }
+        let said = format!("{}.said", self.home);
         let process = host.read_text(&format!("{}.pid", self.home)).unwrap_or_default();
         let status = host.read_text(&format!("/proc/{}/status", process.trim())).unwrap_or_default();
         let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or_default();
         if !["", "Z", "X"].contains(&state.trim_start().get(..1).unwrap_or_default()) {
+            // What it cannot do anything about, the server's own figures will show.
+            let _ = host.run(&Command::new(["sh", "-c", FORGET, "stend-server", &said]));
             return None;
         }
-        let said = host.read_text(&format!("{}.said", self.home)).unwrap_or_default();
+        let said = host.read_text(&said).unwrap_or_default();
         Some(Cause::ServerEnded { server: plain_name(name).to_owned(), said: stend_instrument::last_words(&said) })
     }
 }
@@ -384,7 +396,10 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
     let ports = free_ports(host, &token, server.ports.len());
     let mut values: BTreeMap<_, _> = server.ports.iter().cloned().zip(ports.iter().map(ToString::to_string)).collect();
     values.insert(DIRECTORY.into(), home.clone());
-    values.insert(PROCESSORS.into(), processors(host).to_string());
+    let online = online(host);
+    let halves = server.is_apart(online.len() as u32).then(|| halves(host, &online));
+    let of_server = halves.as_ref().map_or(online.len(), |(of_server, _)| of_server.len());
+    values.insert(PROCESSORS.into(), of_server.to_string());
     let (placed, values) = server.placed(values).map_err(Obstacle::from)?;
     let Server { files, prepare, start, ready, stop, restarts, user, .. } = placed;
     let as_user = |user: &String| ["sh", "-c", AS_USER, "stend-server", user, &home].map(str::to_owned).to_vec();
@@ -403,26 +418,60 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
             .map(|words| Thing::Server(OfServer::ServerStep(Step { home: home.clone(), words, under: under.clone() }))),
     );
     if start.is_empty() {
-        return Ok((things, Standing { values, counters: Counters::default(), home, runs: false }));
+        let counters = Counters::default();
+        return Ok((things, Standing { values, counters, of_load: None, home, runs: false }));
     }
     let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{of_run}-{token}-server"));
     if !cgroups.is_empty() {
         things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
     }
-    let (home_of_it, signal, words) = (home.clone(), stop, start);
+    let (of_server, of_load) = halves.map(|(of_server, of_load)| (list(&of_server), list(&of_load))).unzip();
+    let pinned = of_server.iter().flat_map(|processors| pinned(processors));
+    let words = pinned.chain(start).collect();
+    let (home_of_it, signal) = (home.clone(), stop);
     let daemon = Daemon { home: home_of_it, signal, words, ports, ready, cgroups, under, restarts };
     things.push(Thing::Server(OfServer::Daemon(daemon)));
-    Ok((things, Standing { values, counters, home, runs: true }))
+    Ok((things, Standing { values, counters, of_load, home, runs: true }))
+}
+
+/// The words that start what follows them on these processors only.
+pub(crate) fn pinned(processors: &str) -> impl Iterator<Item = String> {
+    ["taskset", "-c", processors].map(str::to_owned).into_iter()
+}
+
+/// The numbers of the processors that the machine has online.
+fn online(host: &dyn Host) -> Vec<u32> {
+    let online = host.read_text(&format!("{PROCESSORS_OF_MACHINE}/online")).unwrap_or_default();
+    let online: Vec<u32> = ranges(&online).flatten().take(MOST_PROCESSORS).collect();
+    if online.is_empty() { vec![0] } else { online }
 }
 
 /// How many processors the machine has online.
 pub(crate) fn processors(host: &dyn Host) -> u32 {
-    let online = host.read_text("/sys/devices/system/cpu/online").unwrap_or_default();
-    let count = |range: &str| {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(last.parse::<u32>().ok()?.checked_sub(first.parse().ok()?)? + 1)
+    online(host).len() as u32
+}
+
+/// Of at least two processors the first half and the other. What shares a core stays together, where there are several cores.
+fn halves(host: &dyn Host, online: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let first_of_core = |processor: &u32| {
+        let path = format!("{PROCESSORS_OF_MACHINE}/cpu{processor}/topology/thread_siblings_list");
+        ranges(&host.read_text(&path).unwrap_or_default()).next().map_or(*processor, |range| *range.start())
     };
-    online.trim().split(',').filter_map(count).sum::<u32>().max(1)
+    let mut cores: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for processor in online {
+        cores.entry(first_of_core(processor)).or_default().push(*processor);
+    }
+    let parts: Vec<Vec<u32>> = match cores.len() {
+        1 => online.iter().map(|processor| vec![*processor]).collect(),
+        _ => cores.into_values().collect(),
+    };
+    let (of_server, of_load) = parts.split_at(parts.len() / 2);
+    (of_server.concat(), of_load.concat())
+}
+
+/// Numbers of processors as `taskset` takes them.
+fn list(processors: &[u32]) -> String {
+    processors.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Ports of the loopback interface that nobody has now. Runs at the same time begin at others.

@@ -107,6 +107,8 @@ pub trait Journal {
 pub trait Observer {
     /// The target, told in a line, is made now.
     fn making_target(&mut self, target: &str);
+    /// The server of this title is set up now.
+    fn making_server(&mut self, title: &str);
     /// A repeat starts.
     fn starting(&mut self, step: Step, done: usize, left: Left);
     /// A repeat has been made and stored.

@@ -78,7 +78,7 @@ impl<'a> Rig<'a> {
             return Ok(false);
         }
         self.servers.remove(name);
-        observer.making_target(&wanted.title);
+        observer.making_server(&wanted.title);
         let base = servers::base(self.all_work, &self.run.id, number, name);
         let made = servers::raise(self.host, self.probe, &base, &wanted, &|| self.interrupt.requested());
         let standing = match made {

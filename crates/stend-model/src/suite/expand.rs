@@ -164,6 +164,8 @@ pub(super) fn expand<E: Display>(
         name: suite.name,
         title: suite.title,
         titles: suite.titles,
+        note: suite.note,
+        notes: suite.notes,
         source: suite.source,
         order: suite.order,
         seed: changes.seed.or(suite.seed),

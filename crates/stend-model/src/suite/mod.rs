@@ -42,6 +42,12 @@ pub struct Suite {
     /// The same in other languages, by the code of the language: `ru`.
     #[serde(default)]
     pub titles: BTreeMap<String, String>,
+    /// What to know before reading its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The same in other languages, by the code of the language.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub notes: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

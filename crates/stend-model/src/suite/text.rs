@@ -22,6 +22,11 @@ pub struct SuiteText {
     /// The same in the report's other languages.
     #[serde(default)]
     pub titles: BTreeMap<String, String>,
+    /// What to know before reading its figures: a sentence or a few, which stand beside them.
+    pub note: Option<String>,
+    /// The same in the report's other languages.
+    #[serde(default)]
+    pub notes: BTreeMap<String, String>,
     /// Where the idea comes from, if it is somebody's.
     pub source: Option<String>,
     /// The order of the repeats.

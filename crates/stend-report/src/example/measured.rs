@@ -80,6 +80,8 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         name: "quick".into(),
         title: "The quick suite: a little of everything".into(),
         titles: [("ru".into(), "Набор quick: всего понемногу".into())].into(),
+        note: None,
+        notes: BTreeMap::new(),
         source: None,
         order: Order::Shuffled,
         seed: Some(1),

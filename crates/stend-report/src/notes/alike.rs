@@ -87,6 +87,8 @@ fn run_of(note: &mut Note) -> Option<&mut String> {
 fn runs_of(note: &mut Note) -> Vec<&mut String> {
     match note {
         Note::Scaled { run, .. }
+        | Note::OfSuite { run, .. }
+        | Note::Loaded { run, .. }
         | Note::Target { run, .. }
         | Note::FewRepeats { run, .. }
         | Note::Unverified { run, .. }

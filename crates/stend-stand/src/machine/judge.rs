@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stend_model::cause::Cause;
 use stend_model::condition::{Condition, Resource, Topic};
+use stend_model::machine::count_listed;
 use stend_model::suite::{Gate, Gates};
 
 use super::cpuinfo::CpuInfo;
 use super::memory::entry;
 use super::settings::{boost, chosen};
 use super::texts::{Texts, tallied};
-use super::topology::count;
 use super::virtualization::{UNKNOWN_HYPERVISOR, virtualization};
 
 /// The kernel counts a processor's time in ticks of 10 ms and looks at each processor once a tick, so that a sum over all of them may be
@@ -112,7 +112,7 @@ pub(super) fn judge(texts: &Texts, spaces: &[Space], gates: &Gates) -> Vec<Findi
 }
 
 fn threads(texts: &Texts) -> u32 {
-    texts.line("sys/devices/system/cpu/online").map_or(0, count).max(1)
+    texts.line("sys/devices/system/cpu/online").map_or(0, count_listed).max(1)
 }
 
 fn load(texts: &Texts) -> Finding {
@@ -346,7 +346,7 @@ fn power(texts: &Texts) -> Option<Finding> {
 
 fn allowed_processors(texts: &Texts) -> Option<Finding> {
     let allowed = texts.line("proc/self/status")?.split_once(':')?.1.trim();
-    let (allowed, online) = (count(allowed), threads(texts));
+    let (allowed, online) = (count_listed(allowed), threads(texts));
     let state = if allowed < online { State::Warning } else { State::Fine };
     Some(Finding::of(state, Condition::Processors { allowed, online }))
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use stend_model::machine::count_listed;
+
 use super::cpuinfo::CpuInfo;
 use super::texts::{Texts, tallied};
 
@@ -22,7 +24,7 @@ impl Topology {
     /// Counts by sysfs, and by `/proc/cpuinfo` what that does not say.
     pub(super) fn of(texts: &Texts, info: &CpuInfo) -> Self {
         let directory = "sys/devices/system/cpu/";
-        let list = |name: &str| texts.line(&format!("{directory}{name}")).map_or(0, count);
+        let list = |name: &str| texts.line(&format!("{directory}{name}")).map_or(0, count_listed);
         let tally =
             |name: &str| texts.get(&format!("{directory}cpu[0-9]*/topology/{name}")).map(tallied).unwrap_or_default();
         // Kernels that know nothing of packages write -1.
@@ -35,7 +37,7 @@ impl Topology {
             cores: first_positive([cores, cores_by_cpuinfo(info), 0]),
             threads,
             // A kernel that was built without NUMA has no such directory and uses all memory as one node.
-            numa_nodes: texts.line("sys/devices/system/node/online").map_or(0, count).max(1),
+            numa_nodes: texts.line("sys/devices/system/node/online").map_or(0, count_listed).max(1),
         }
     }
 }
@@ -53,26 +55,9 @@ fn cores_by_cpuinfo(info: &CpuInfo) -> usize {
     pairs.into_iter().map(count).max().unwrap_or(0)
 }
 
-/// How many numbers are in a list as the kernel writes them: `0-3,8`. What is no number or range counts nothing.
-pub(super) fn count(list: &str) -> u32 {
-    let count = |part: &str| -> Option<u32> {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        last.checked_sub(first)?.checked_add(1)
-    };
-    list.split(',').filter_map(count).fold(0, u32::saturating_add)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lists_are_counted() {
-        assert_eq!(count("0-3,8"), 5);
-        assert_eq!(count("0"), 1);
-        assert_eq!(count("3-0,x,-,4294967295-,0-4294967295"), 0);
-    }
 
     #[test]
     fn without_sysfs_cpuinfo_tells() {

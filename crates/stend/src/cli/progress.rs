@@ -34,6 +34,15 @@ impl<'a> Progress<'a> {
         format!("{}{side}", self.suite.scenarios[scenario].name)
     }
 
+    /// Something is made before repeats can go on.
+    fn making(&self, doing: &str, what: &str) {
+        match &self.bar {
+            Some(bar) => bar.show(&format!("{doing} · {what}")),
+            None if self.quiet => {}
+            None => self.say(&format!("{doing}: {what}")),
+        }
+    }
+
     fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.say(line),
@@ -81,11 +90,11 @@ impl Observer for Progress<'_> {
     }
 
     fn making_target(&mut self, target: &str) {
-        match &self.bar {
-            Some(bar) => bar.show(&format!("making the target · {target}")),
-            None if self.quiet => {}
-            None => self.say(&format!("making the target: {target}")),
-        }
+        self.making("making the target", target);
+    }
+
+    fn making_server(&mut self, title: &str) {
+        self.making("starting", title);
     }
 
     fn profiling(&mut self, scenario: &str, number: usize, of: usize) {

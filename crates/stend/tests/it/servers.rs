@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{Gate, NO_GATES, Stand, wait_until};
+use crate::common::{Gate, NO_GATES, Stand, environment, in_own_mounts, interrupt, wait_until};
 
 /// A server as a user writes one: nbdkit with a disk in memory.
 const DISK: &str = "title = \"a disk in memory\"\nprogram = \"nbdkit\"\npackage = \"nbdkit\"\nversion = [\"--version\"]\nports = [\"nbd\"]\n\
@@ -240,6 +240,84 @@ fn a_server_that_does_not_start_is_told_by_its_own_words() {
     fs::write(stand.path().join("disk.toml"), DISK.replace("\"nbdkit\"\npackage", "\"no-nbdkit\"\npackage")).unwrap();
     let ended = stand.run(&["run", &suite, "--no-progress"]);
     assert!(ended.status == Some(4) && ended.err.contains("apt-get install -y nbdkit"), "{}", ended.err);
+}
+
+/// A machine of four processors on two cores, as far as its kernel's files go, and a `taskset` that only notes what it is told.
+#[test]
+fn with_four_processors_a_server_and_its_load_have_a_half_each() {
+    let (stand, suite) = stand("cat \"$2/etc/note\" >\"${0%/*}/seen\"", "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let apart = DISK.replace("size @size@\"", "@processors@\"").replace("ports = ", "apart = true\nports = ");
+    fs::write(stand.path().join("disk.toml"), apart).unwrap();
+    let is_apart = |stand: &Stand| {
+        let table = stand.json(&["compare", "last"])["table"].clone();
+        let notes = table["notes"].as_array().unwrap().clone();
+        let of_it: Vec<_> = notes.into_iter().filter(|note| note["kind"] == "loaded").collect();
+        assert!(of_it.len() == 1 && of_it[0]["servers"] == serde_json::json!(["disk"]), "{table:#}");
+        (of_it[0]["processors"].as_u64().unwrap(), of_it[0]["apart"].as_bool().unwrap())
+    };
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let (processors, apart) = is_apart(&stand);
+    assert_eq!(apart, processors >= 4);
+    let bin = stand.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let told = stand.path().join("told");
+    let taskset = format!("#!/bin/sh\necho \"$1 $2 ${{3##*/}}\" >>'{}'\nshift 2\nexec \"$@\"\n", told.display());
+    crate::common::executable(&bin.join("taskset"), &taskset);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let (gate, mut owned) = (Gate::new(), Vec::new());
+    let mut environment = environment(&stand, &gate, &suite, &mut owned);
+    environment.push(("PATH", &path));
+    let script = r#"
+        cd /sys/devices/system && mount -t tmpfs none cpu && echo 0-3 >cpu/online || exit
+        for n in 0 1 2 3; do
+            mkdir -p "cpu/cpu$n/topology" && echo "$((n % 2)),$((n % 2 + 2))" >"cpu/cpu$n/topology/thread_siblings_list" || exit
+        done
+        cd "$DIRECTORY" && "$STEND" run "$SUITE" --no-progress"#;
+    let Some(ended) = in_own_mounts(script, &environment) else { return };
+    assert_eq!(ended.status, Some(0), "{}", ended.err);
+    assert_eq!(is_apart(&stand), (4, true));
+    let seen = fs::read_to_string(stand.path().join("seen")).unwrap();
+    assert!(seen.ends_with(", 2"), "@processors@ is the server's half: {seen}");
+    let told = fs::read_to_string(told).unwrap();
+    assert_eq!(told, "-c 0,2 nbdkit\n-c 1,3 sh\n");
+    nothing_is_left(&stand);
+}
+
+/// One that never gets ready is not waited for, and is gone.
+#[test]
+fn a_server_that_starts_can_be_interrupted() {
+    let (stand, suite) = stand("", "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let asked = stand.path().join("asked");
+    let ready = format!("ready = [\"sh\", \"-c\", \"touch '{}'; exec sleep 31536000\"]\n[settings]", asked.display());
+    fs::write(stand.path().join("disk.toml"), DISK.replace("[settings]", &ready)).unwrap();
+    let mut command = stand.command(&["run", &suite, "--no-progress"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("it is asked whether it is ready", || asked.exists());
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    nothing_is_left(&stand);
+}
+
+#[test]
+fn of_what_a_server_prints_without_end_only_so_much_is_kept() {
+    let (stand, suite) = stand("wc -c <\"$2.said\" >>\"${0%/*}/seen\"", "repeats = 2");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let start =
+        "start = [\"sh\", \"-c\", \"head -c 20000000 /dev/zero | tr '\\\\0' x; exec \\\"$@\\\"\", \"sh\", \"nbdkit\"";
+    fs::write(stand.path().join("disk.toml"), DISK.replace("start = [\"nbdkit\"", start)).unwrap();
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let seen = fs::read_to_string(stand.path().join("seen")).unwrap();
+    assert_eq!(seen, "20000000\n0\n");
+    nothing_is_left(&stand);
 }
 
 #[test]
