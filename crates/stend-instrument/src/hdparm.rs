@@ -8,13 +8,12 @@
 //!
 //! hdparm looks at nothing that it reads, so nothing is verified.
 
-use std::collections::BTreeMap;
-
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stend_model::cause::Cause;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use stend_model::wire::{Event, quote};
 
+use super::finished::events;
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, AdapterError, Finished, Invocation, Package, Place, Tool};
 
@@ -81,30 +80,9 @@ impl Adapter for Hdparm {
         ended_well("hdparm", finished, last_words)?;
         let (device, megabytes, seconds) = figures(&finished.stdout)
             .ok_or_else(|| Cause::ToolLine { output: "hdparm".into(), said: quote(&finished.stdout) })?;
-        let version = finished.version.lines().next().unwrap_or_default().trim();
-        let begin = Begin {
-            wire: WIRE_VERSION,
-            instrument: "hdparm".into(),
-            version: Some(version.trim_start_matches("hdparm v").into()),
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::from([("hdparm".to_owned(), version.to_owned())]),
-            parameters: Map::from_iter([("device".to_owned(), Value::from(device))]),
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        };
-        let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: (seconds * 1e9).round() as u64,
-            cpu_ns: Some(finished.usage.cpu_ns()),
-            work: BTreeMap::from([("bytes".into(), megabytes as f64 * f64::from(1 << 20))]),
-            observed: BTreeMap::new(),
-            latencies: BTreeMap::new(),
-            check: Check::None,
-            evidence: None,
-            unknown: Map::new(),
-        };
-        Ok(vec![Event::Begin(begin), Event::Repeat(report), Event::End(End { repeats: 1 })])
+        let begin = finished.begin("hdparm", Some("hdparm"), [("device", Value::from(device))]);
+        let bytes = megabytes as f64 * f64::from(1 << 20);
+        Ok(events(begin, finished.report((seconds * 1e9).round() as u64, [("bytes", bytes)])))
     }
 }
 
@@ -120,6 +98,10 @@ fn figures(text: &str) -> Option<(&str, u32, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use stend_model::wire::Check;
+
     use super::*;
     use crate::fixture::{scenario, taken_apart};
 

@@ -7,11 +7,13 @@
 
 mod compress;
 mod conformance;
+mod finished;
 mod fio;
 #[cfg(test)]
 pub mod fixture;
 mod hdparm;
 mod http;
+mod line;
 mod openssl;
 mod parameters;
 mod time;
@@ -19,6 +21,7 @@ mod time;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+pub use self::finished::Finished;
 pub use self::fio::suite as fio_files;
 pub use self::time::{Commands, CommandsError, suite_of as suite_of_commands};
 
@@ -28,7 +31,7 @@ use stend_model::checked::Stood;
 use stend_model::run::{Repeat, Run};
 use stend_model::suite::{Instrument, Scenario};
 use stend_model::target::Target;
-use stend_model::wire::{Event, Usage};
+use stend_model::wire::Event;
 use thiserror::Error;
 
 pub use self::fio::FioError;
@@ -306,25 +309,6 @@ pub struct Block {
     pub offset: u64,
     /// Its length in bytes.
     pub bytes: u64,
-}
-
-/// What a tool left after one repeat.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finished {
-    /// Its standard output.
-    pub stdout: String,
-    /// Its standard error.
-    pub stderr: String,
-    /// What the command after it printed on its standard output.
-    pub after: String,
-    /// The results asked for that exist, by path.
-    pub files: Files,
-    /// What it used: wall time, CPU time, exit status.
-    pub usage: Usage,
-    /// The machine's `CLOCK_MONOTONIC` at its start, in nanoseconds.
-    pub started_ns: i64,
-    /// What the tool says of its version.
-    pub version: String,
 }
 
 /// Every adapter.

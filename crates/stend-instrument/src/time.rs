@@ -9,15 +9,15 @@
 //! What the command prints is thrown away, and it reads nothing. It must exit with status 0, unless any status will do. What it did is not
 //! looked at, so nothing is verified.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
 use stend_model::cause::Cause;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION};
+use stend_model::wire::{Event, Report};
 use thiserror::Error;
 
+use super::finished::{events, named};
+use super::line::{self, Line};
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, AdapterError, Finished, Invocation, Place, Tool, literal, quoted};
 
@@ -26,34 +26,22 @@ pub(super) struct Time;
 
 /// What is to be timed.
 struct Job<'a> {
-    /// A line for the shell.
-    command: &'a str,
-    /// Another one, to be done before each time.
-    prepare: Option<&'a str>,
-    /// Where both are done; the repeat's own directory if nothing is said.
-    directory: Option<&'a str>,
+    line: Line<'a>,
     /// Whether any exit status will do.
     any_exit: bool,
 }
 
 impl<'a> Job<'a> {
     fn of(scenario: &'a Scenario) -> Result<Self, ParameterError> {
-        let known = ["command", "prepare", "directory", "exit"];
+        let known = [&line::PARAMETERS[..], &["exit"]].concat();
         let parameters = Parameters::of(&scenario.parameters, "time", &known)?;
-        let given = |name| parameters.given(name).filter(|text| !text.trim().is_empty());
-        let command = given("command").ok_or(ParameterError::Missing { name: "command" })?;
-        let any_exit = parameters.choice("exit", "0", &["0", "any"])? == "any";
-        Ok(Self { command, prepare: given("prepare"), directory: given("directory"), any_exit })
+        let line = Line::of(&parameters)?;
+        Ok(Self { line, any_exit: parameters.choice("exit", "0", &["0", "any"])? == "any" })
     }
 
     fn words(&self, line: &str) -> Vec<String> {
-        line_for_shell(r#"cd -- "$1" && exec sh -c "$2" </dev/null >/dev/null"#, self.directory, line)
+        self.line.in_shell(r#"cd -- "$1" && exec sh -c "$2" </dev/null >/dev/null"#, line)
     }
-}
-
-/// A script that starts a line, which the shell gets as it was typed: `$1` is the directory, the repeat's own if none is given, `$2` the line.
-pub(super) fn line_for_shell(script: &str, directory: Option<&str>, line: &str) -> Vec<String> {
-    ["sh", "-c", script, "stend", directory.unwrap_or("."), line].map(str::to_owned).into()
 }
 
 impl Adapter for Time {
@@ -66,8 +54,7 @@ impl Adapter for Time {
     }
 
     fn starts(&self, scenario: &Scenario) -> Vec<String> {
-        let lines = ["prepare", "command"].iter().filter_map(|key| scenario.parameters.get(*key));
-        vec![lines.map(String::as_str).collect::<Vec<_>>().join("; ")]
+        line::starts(scenario)
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
@@ -78,8 +65,8 @@ impl Adapter for Time {
     fn invocation(&self, scenario: &Scenario, _: &Place) -> Result<Invocation, Cause> {
         let job = Job::of(scenario).map_err(not_taken)?;
         Ok(Invocation {
-            words: job.words(job.command),
-            before: job.prepare.map(|line| job.words(line)).unwrap_or_default(),
+            words: job.words(job.line.command),
+            before: job.line.prepare.map(|line| job.words(line)).unwrap_or_default(),
             ..Invocation::default()
         })
     }
@@ -88,44 +75,20 @@ impl Adapter for Time {
         let job = Job::of(scenario).map_err(not_taken)?;
         let usage = &finished.usage;
         if !(job.any_exit && usage.exit.is_some()) {
-            ended_well(job.command, finished, last_words)?;
+            ended_well(job.line.command, finished, last_words)?;
         }
-        let parameters = [("command", Some(job.command)), ("prepare", job.prepare), ("directory", job.directory)];
-        let parameters = parameters.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))));
-        let begin = Begin {
-            wire: WIRE_VERSION,
-            instrument: "time".into(),
-            version: None,
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::new(),
-            parameters: parameters.collect(),
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        };
         let observed = [
             ("user_cpu_ns", usage.user_ns as f64),
             ("system_cpu_ns", usage.system_ns as f64),
             ("max_rss_bytes", usage.max_rss_bytes as f64),
             ("exit_status", f64::from(usage.exit.unwrap_or(0))),
         ];
-        let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: usage.wall_ns,
-            cpu_ns: Some(usage.cpu_ns()),
-            work: BTreeMap::from([("runs".into(), 1.0)]),
-            observed: observed.map(|(name, value)| (name.to_owned(), value)).into(),
-            latencies: BTreeMap::new(),
-            check: Check::None,
-            evidence: None,
-            unknown: Map::new(),
-        };
-        Ok(vec![Event::Begin(begin), Event::Repeat(report), Event::End(End { repeats: 1 })])
+        let report = Report { observed: named(observed), ..finished.report(usage.wall_ns, [("runs", 1.0)]) };
+        Ok(events(finished.begin("time", None, job.line.in_force()), report))
     }
 
-    /// A command that is not there will not be there the next time, nor a directory.
     fn lasts(&self, _: &Cause, finished: &Finished) -> bool {
-        matches!(finished.usage.exit, Some(126 | 127))
+        line::lasts(finished)
     }
 }
 

@@ -17,13 +17,14 @@ mod corpus;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use stend_model::wire::{Begin, Check, Event, Report, quote};
 
 use self::corpus::{Corpus, PAGES};
+use super::finished::{events, named};
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, AdapterError, File, Finished, Invocation, Package, Place, Tool};
 
@@ -119,30 +120,15 @@ impl Compressor {
 
     fn begin(&self, job: Job, finished: &Finished) -> Begin {
         let corpus = Corpus::of(job.pages);
-        let version = finished.version.lines().next().unwrap_or_default().trim();
-        // `gzip 1.12`, `*** zstd command line interface 64-bits v1.5.4, by Yann Collet ***`.
-        let number = version
-            .split_whitespace()
-            .map(|word| word.trim_start_matches('v').trim_end_matches(','))
-            .find(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.'));
-        let mut parameters = Map::from_iter([
-            ("level".to_owned(), Value::from(job.level)),
-            ("pages".to_owned(), job.pages.into()),
-            ("files".to_owned(), if job.each { "each" } else { "one" }.into()),
-            ("corpus_bytes".to_owned(), corpus.bytes.len().into()),
-            ("corpus_sha256".to_owned(), corpus.sha256.as_str().into()),
-        ]);
-        parameters.extend(job.threads.map(|threads| ("threads".to_owned(), threads.into())));
-        Begin {
-            wire: WIRE_VERSION,
-            instrument: self.name().into(),
-            version: Some(number.unwrap_or(version).into()),
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::from([(self.name().to_owned(), version.to_owned())]),
-            parameters,
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        }
+        let parameters = [
+            ("level", Value::from(job.level)),
+            ("pages", job.pages.into()),
+            ("files", if job.each { "each" } else { "one" }.into()),
+            ("corpus_bytes", corpus.bytes.len().into()),
+            ("corpus_sha256", corpus.sha256.as_str().into()),
+        ];
+        let threads = job.threads.map(|threads| ("threads", threads.into()));
+        finished.begin(self.name(), Some(self.name()), parameters.into_iter().chain(threads))
     }
 }
 
@@ -199,19 +185,14 @@ impl Adapter for Compressor {
         let is_right = result.sha256 == corpus.sha256;
         let checked = Checked::Decompressed { sha256: result.sha256, pages_sha256: corpus.sha256.clone() };
         let operations = if job.each { f64::from(job.pages) } else { 1.0 };
+        let work = [("bytes", corpus.bytes.len() as f64), ("operations", operations)];
         let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: finished.usage.wall_ns,
-            cpu_ns: Some(finished.usage.cpu_ns()),
-            work: BTreeMap::from([("bytes".into(), corpus.bytes.len() as f64), ("operations".into(), operations)]),
-            observed: BTreeMap::from([("compressed_bytes".into(), result.compressed as f64)]),
-            latencies: BTreeMap::new(),
+            observed: named([("compressed_bytes", result.compressed as f64)]),
             check: if is_right { Check::Passed } else { Check::Failed },
             evidence: Some(vec![checked].into()),
-            unknown: Map::new(),
+            ..finished.report(finished.usage.wall_ns, work)
         };
-        Ok(vec![Event::Begin(self.begin(job, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])
+        Ok(events(self.begin(job, finished), report))
     }
 }
 

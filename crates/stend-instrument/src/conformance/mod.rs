@@ -15,17 +15,15 @@ mod tap;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
-use serde_json::{Map, Value};
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::conformance::{Test, TestOutcome};
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION};
+use stend_model::wire::{Check, End, Event, Report};
 
+use super::finished::named;
+use super::line::{self, Line};
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
-use super::time::line_for_shell;
 use super::{Adapter, AdapterError, Finished, Invocation, Place, Tool};
 
 /// A test suite, as an instrument.
@@ -57,26 +55,24 @@ const RESULTS: &str = "results";
 
 /// What is to be run.
 struct Job<'a> {
-    command: &'a str,
-    prepare: Option<&'a str>,
-    directory: Option<&'a str>,
+    line: Line<'a>,
     format: Format,
 }
 
 impl<'a> Job<'a> {
     fn of(scenario: &'a Scenario) -> Result<Self, ParameterError> {
-        let known = ["command", "format", "prepare", "directory"];
+        let known = [&line::PARAMETERS[..], &["format"]].concat();
         let parameters = Parameters::of(&scenario.parameters, "tests", &known)?;
-        let given = |name| parameters.given(name).filter(|text| !text.trim().is_empty());
-        let command = given("command").ok_or(ParameterError::Missing { name: "command" })?;
-        given("format").ok_or(ParameterError::Missing { name: "format" })?;
+        let line = Line::of(&parameters)?;
+        let format = parameters.given("format").filter(|text| !text.trim().is_empty());
+        format.ok_or(ParameterError::Missing { name: "format" })?;
         let format = match parameters.choice("format", "", &["tap", "cargo", "gtest", "junit"])? {
             "tap" => Format::Tap,
             "cargo" => Format::Cargo,
             "gtest" => Format::Gtest,
             _ => Format::Junit,
         };
-        Ok(Self { command, prepare: given("prepare"), directory: given("directory"), format })
+        Ok(Self { line, format })
     }
 
     fn words(&self) -> Vec<String> {
@@ -85,12 +81,12 @@ impl<'a> Job<'a> {
             "mkdir {RESULTS} && STEND_RESULTS=$(pwd)/{RESULTS} && export STEND_RESULTS && cd -- \"$1\" && \
              exec sh -c \"$2\" </dev/null{both}"
         );
-        line_for_shell(&script, self.directory, self.command)
+        self.line.in_shell(&script, self.line.command)
     }
 
     fn prepare(&self) -> Vec<String> {
         let script = "cd -- \"$1\" && exec sh -c \"$2\" </dev/null";
-        self.prepare.map(|line| line_for_shell(script, self.directory, line)).unwrap_or_default()
+        self.line.prepare.map(|line| self.line.in_shell(script, line)).unwrap_or_default()
     }
 }
 
@@ -104,8 +100,7 @@ impl Adapter for TestSuite {
     }
 
     fn starts(&self, scenario: &Scenario) -> Vec<String> {
-        let lines = ["prepare", "command"].iter().filter_map(|key| scenario.parameters.get(*key));
-        vec![lines.map(String::as_str).collect::<Vec<_>>().join("; ")]
+        line::starts(scenario)
     }
 
     fn check(&self, scenario: &Scenario) -> Result<(), AdapterError> {
@@ -134,7 +129,7 @@ impl Adapter for TestSuite {
             Format::Junit => junit::read(&finished.files),
         };
         if tests.is_empty() {
-            ended_well(job.command, finished, |stderr| match last_words(stderr) {
+            ended_well(job.line.command, finished, |stderr| match last_words(stderr) {
                 said if said.is_empty() => last_words(&finished.stdout),
                 said => said,
             })?;
@@ -144,41 +139,21 @@ impl Adapter for TestSuite {
         let count = |outcome| tests.iter().filter(|test| test.outcome == outcome).count();
         let [passed, failed, skipped] = [TestOutcome::Passed, TestOutcome::Failed, TestOutcome::Skipped].map(count);
         let came = Checked::TestsCame { passed: passed as u64, failed: failed as u64, skipped: skipped as u64 };
-        let parameters = [("command", Some(job.command)), ("prepare", job.prepare), ("directory", job.directory)];
-        let parameters = parameters.into_iter().filter_map(|(name, text)| Some((name.to_owned(), Value::from(text?))));
-        let begin = Begin {
-            wire: WIRE_VERSION,
-            instrument: "tests".into(),
-            version: None,
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::new(),
-            parameters: parameters.collect(),
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        };
         let observed = [("failed", failed as f64), ("skipped", skipped as f64)];
         let observed = observed.into_iter().chain(usage.exit.map(|exit| ("exit_status", f64::from(exit))));
         let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: usage.wall_ns,
-            cpu_ns: Some(usage.cpu_ns()),
-            work: [("tests", tests.len()), ("passed", passed)]
-                .map(|(name, count)| (name.to_owned(), count as f64))
-                .into(),
-            observed: observed.map(|(name, value)| (name.to_owned(), value)).collect(),
-            latencies: BTreeMap::new(),
+            observed: named(observed),
             check: if cut.is_empty() { Check::Passed } else { Check::Failed },
             evidence: Some([came].into_iter().chain(cut).collect::<Vec<_>>().into()),
-            unknown: Map::new(),
+            ..finished.report(usage.wall_ns, [("tests", tests.len() as f64), ("passed", passed as f64)])
         };
+        let begin = finished.begin("tests", None, job.line.in_force());
         let ends = [Event::Repeat(report), Event::End(End { repeats: 1 })];
         Ok([Event::Begin(begin)].into_iter().chain(tests.into_iter().map(Event::Test)).chain(ends).collect())
     }
 
-    /// A command that is not there will not be there the next time, nor a directory.
     fn lasts(&self, _: &Cause, finished: &Finished) -> bool {
-        matches!(finished.usage.exit, Some(126 | 127))
+        line::lasts(finished)
     }
 }
 

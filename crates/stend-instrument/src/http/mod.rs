@@ -18,14 +18,15 @@ mod wrk;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::latency::LatencyCounts;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use stend_model::wire::{Begin, Check, Event, Report, quote};
 use stend_stats::Latencies;
 
+use super::finished::events;
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, AdapterError, Finished, Invocation, LEAST_OF_RATE, Place, Tool};
 
@@ -204,25 +205,10 @@ impl Http {
     }
 
     fn begin(&self, job: &Job, finished: &Finished) -> Begin {
-        let name = self.name();
-        let version = finished.version.lines().next().unwrap_or_default();
-        let version = version.split(" Copyright").next().unwrap_or_default().trim();
-        let mut parameters = Map::from_iter([
-            ("connections".to_owned(), Value::from(job.connections)),
-            ("encoding".to_owned(), job.encoding.as_str().into()),
-        ]);
         let value = |text: &String| text.parse::<u64>().map_or_else(|_| Value::from(text.as_str()), Value::from);
-        parameters.extend(job.own.iter().map(|(name, text)| ((*name).to_owned(), value(text))));
-        Begin {
-            wire: WIRE_VERSION,
-            instrument: name.into(),
-            version: Some(version.trim_start_matches(name).trim_start().into()),
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::from([(name.to_owned(), version.to_owned())]),
-            parameters,
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        }
+        let own = job.own.iter().map(|(name, text)| (*name, value(text)));
+        let parameters = [("connections", Value::from(job.connections)), ("encoding", job.encoding.as_str().into())];
+        finished.begin(self.name(), Some(self.name()), parameters.into_iter().chain(own))
     }
 }
 
@@ -278,12 +264,8 @@ impl Adapter for Http {
         };
         let rate =
             told.rate.map(|(begun, asked)| Checked::Rate { reached: begun.round(), asked, open: told.is_open() });
+        let work = [("operations", told.requests as f64), ("bytes", bodies as f64)];
         let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: told.wall_ns,
-            cpu_ns: Some(finished.usage.cpu_ns()),
-            work: BTreeMap::from([("operations".into(), told.requests as f64), ("bytes".into(), bodies as f64)]),
             check: if is_right(&job, &told, &seen) { Check::Passed } else { Check::Failed },
             observed: told.observed,
             latencies: match told.latencies.is_empty() {
@@ -291,9 +273,9 @@ impl Adapter for Http {
                 false => BTreeMap::from([("latency".into(), LatencyCounts::Pairs(told.latencies))]),
             },
             evidence: Some(rate.into_iter().chain([checked]).collect::<Vec<_>>().into()),
-            unknown: Map::new(),
+            ..finished.report(told.wall_ns, work)
         };
-        Ok(vec![Event::Begin(self.begin(&job, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])
+        Ok(events(self.begin(&job, finished), report))
     }
 }
 

@@ -22,15 +22,16 @@ mod s_time;
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use stend_model::wire::{Check, Event, Report, quote};
 use thiserror::Error;
 
 use self::known_answer::KnownAnswer;
 pub(super) use self::s_time::STime;
+use super::finished::events;
 use super::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use super::{Adapter, AdapterError, Finished, Invocation, Package, Place, Tool};
 
@@ -155,17 +156,17 @@ impl Job {
         script
     }
 
-    fn in_force(&self) -> Map<String, Value> {
-        let mut parameters = Map::from_iter([
-            ("algorithm".to_owned(), Value::from(self.algorithm.as_str())),
-            ("bytes".to_owned(), self.bytes.into()),
-            ("seconds".to_owned(), self.seconds.into()),
-            ("multi".to_owned(), self.processes.into()),
-            ("decrypt".to_owned(), if self.decrypt { "yes" } else { "no" }.into()),
-            ("elapsed".to_owned(), if self.elapsed { "yes" } else { "no" }.into()),
-        ]);
-        parameters.extend(self.loaded.iter().map(|(what, name)| ((*what).to_owned(), name.as_str().into())));
-        parameters
+    fn in_force(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let word = |yes| Value::from(if yes { "yes" } else { "no" });
+        let parameters = [
+            ("algorithm", Value::from(self.algorithm.as_str())),
+            ("bytes", self.bytes.into()),
+            ("seconds", self.seconds.into()),
+            ("multi", self.processes.into()),
+            ("decrypt", word(self.decrypt)),
+            ("elapsed", word(self.elapsed)),
+        ];
+        parameters.into_iter().chain(self.loaded.iter().map(|(what, name)| (*what, name.as_str().into())))
     }
 }
 
@@ -249,37 +250,19 @@ impl Adapter for OpenSsl {
         let (check, evidence) = verdict(&job, &finished.stdout);
         let wall_ns = (seconds * 1e9) as u64;
         let end_ns = finished.started_ns.saturating_add_unsigned(finished.usage.wall_ns);
+        let work = [("bytes", operations * job.bytes as f64), ("operations", operations)];
         let report = Report {
-            n: 0,
             // The loop is the last thing that the command does.
             t_ns: Some(end_ns.saturating_sub_unsigned(wall_ns).max(finished.started_ns)),
-            wall_ns,
             cpu_ns: Some(cpu_ns),
-            work: BTreeMap::from([("bytes".into(), operations * job.bytes as f64), ("operations".into(), operations)]),
-            observed: BTreeMap::new(),
-            latencies: BTreeMap::new(),
             check,
             evidence: Some(vec![evidence].into()),
-            unknown: Map::new(),
+            ..finished.report(wall_ns, work)
         };
-        Ok(vec![Event::Begin(begin(&job, finished)), Event::Repeat(report), Event::End(End { repeats: 1 })])
-    }
-}
-
-fn begin(job: &Job, finished: &Finished) -> Begin {
-    let version = finished.version.lines().next().unwrap_or_default().trim();
-    let mut build = BTreeMap::from([("openssl".to_owned(), version.to_owned())]);
-    let compiler = finished.stdout.lines().find_map(|line| line.strip_prefix(BUILD));
-    build.extend(compiler.map(|compiler| ("compiler".to_owned(), compiler.trim().to_owned())));
-    Begin {
-        wire: WIRE_VERSION,
-        instrument: "openssl".into(),
-        version: Some(version.trim_start_matches("OpenSSL ").into()),
-        t_ns: Some(finished.started_ns),
-        build,
-        parameters: job.in_force(),
-        missing: BTreeMap::new(),
-        unknown: Map::new(),
+        let mut begin = finished.begin("openssl", Some("openssl"), job.in_force());
+        let compiler = finished.stdout.lines().find_map(|line| line.strip_prefix(BUILD));
+        begin.build.extend(compiler.map(|compiler| ("compiler".to_owned(), compiler.trim().to_owned())));
+        Ok(events(begin, report))
     }
 }
 

@@ -6,15 +6,15 @@
 //! | `work` | `operations`: connections, each with a handshake and a small request, which it takes for the server to hand over a ticket |
 //! | `check` | every handshake was new, or every one was resumed, as the scenario says: OpenSSL prints a letter for each |
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::suite::Scenario;
-use stend_model::wire::{Begin, Check, End, Event, Report, WIRE_VERSION, quote};
+use stend_model::wire::{Check, Event, Report, quote};
 
+use crate::finished::events;
 use crate::parameters::{ParameterError, Parameters, ended_well, last_words, not_taken};
 use crate::{Adapter, AdapterError, Finished, Invocation, Package, Place, Tool};
 
@@ -75,30 +75,13 @@ impl Adapter for STime {
         let (of_kind, other) = if job.resumed { (made.resumed, made.new) } else { (made.new, made.resumed) };
         let right = made.connections > 0 && of_kind == made.connections && other == 0;
         let checked = Checked::Handshakes { connections: made.connections, new: made.new, resumed: made.resumed };
-        let version = finished.version.lines().next().unwrap_or_default().trim();
-        let begin = Begin {
-            wire: WIRE_VERSION,
-            instrument: "s_time".into(),
-            version: Some(version.trim_start_matches("OpenSSL ").into()),
-            t_ns: Some(finished.started_ns),
-            build: BTreeMap::from([("openssl".to_owned(), version.to_owned())]),
-            parameters: Map::from_iter([("resumed".to_owned(), Value::from(if job.resumed { "yes" } else { "no" }))]),
-            missing: BTreeMap::new(),
-            unknown: Map::new(),
-        };
+        let resumed = Value::from(if job.resumed { "yes" } else { "no" });
         let report = Report {
-            n: 0,
-            t_ns: Some(finished.started_ns),
-            wall_ns: finished.usage.wall_ns,
-            cpu_ns: Some(finished.usage.cpu_ns()),
-            work: BTreeMap::from([("operations".into(), made.connections as f64)]),
-            observed: BTreeMap::new(),
-            latencies: BTreeMap::new(),
             check: if right { Check::Passed } else { Check::Failed },
             evidence: Some(vec![checked].into()),
-            unknown: Map::new(),
+            ..finished.report(finished.usage.wall_ns, [("operations", made.connections as f64)])
         };
-        Ok(vec![Event::Begin(begin), Event::Repeat(report), Event::End(End { repeats: 1 })])
+        Ok(events(finished.begin("s_time", Some("openssl"), [("resumed", resumed)]), report))
     }
 }
 
@@ -126,6 +109,8 @@ impl Made {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::fixture::{scenario, taken_apart};
 
