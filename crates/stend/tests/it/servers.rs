@@ -286,6 +286,53 @@ fn with_four_processors_a_server_and_its_load_have_a_half_each() {
     nothing_is_left(&stand);
 }
 
+#[test]
+fn two_runs_at_once_have_servers_of_their_own() {
+    let gate = Gate::new();
+    let size = "nbdinfo --size \"nbd://127.0.0.1:$1\" >>\"${0%/*}/seen\"; echo \"$1 $2\" >\"${0%/*}/place\"";
+    let waits = format!("{size}; sh {}/{} >/dev/null; {size}", crate::common::instruments().display(), gate.after(0));
+    let ((first, suite), (second, other)) = (stand(&waits, "repeats = 1"), stand(size, "repeats = 1"));
+    if !stend_testing::have("nbdkit") || !stend_testing::have("nbdinfo") {
+        return;
+    }
+    let mut command = first.command(&["run", &suite, "--no-progress"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    gate.wait_until_reached();
+    second.fine(&["run", &other, "--no-progress"]);
+    nothing_is_left(&second);
+    gate.open();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = |stand: &Stand, name: &str| fs::read_to_string(stand.path().join(name)).unwrap();
+    assert_eq!(text(&first, "seen"), "16777216\n".repeat(2), "it goes on after the other has gone");
+    assert_eq!(text(&second, "seen"), "16777216\n");
+    let places = [&first, &second].map(|stand| text(stand, "place"));
+    let [one, other] = places.each_ref().map(|place| place.split_once(' ').unwrap());
+    assert!(one.0 != other.0 && one.1 != other.1, "{places:?}");
+    nothing_is_left(&first);
+}
+
+/// Between looking for a free port and listening on it somebody else may be faster.
+#[test]
+fn where_a_port_is_taken_meanwhile_another_is_tried() {
+    let (stand, suite) = stand("echo \"$1\" >>\"${0%/*}/ports\"", "repeats = 1");
+    if !stend_testing::have("nbdkit") {
+        return;
+    }
+    let ports = stand.path().join("ports");
+    let start = format!(
+        "start = [\"sh\", \"-c\", \"if [ ! -e '{0}' ]; then echo \\\"$5\\\" >'{0}'; echo 'bind: Address already in use' >&2; exit 1; fi; \
+         exec \\\"$@\\\"\", \"sh\", \"nbdkit\"",
+        ports.display()
+    );
+    fs::write(stand.path().join("disk.toml"), DISK.replace("start = [\"nbdkit\"", &start)).unwrap();
+    stand.fine(&["run", &suite, "--no-progress"]);
+    let ports = fs::read_to_string(ports).unwrap();
+    let ports: Vec<_> = ports.lines().collect();
+    assert!(ports.len() == 2 && ports[0] != ports[1], "{ports:?}");
+    nothing_is_left(&stand);
+}
+
 /// One that never gets ready is not waited for, and is gone.
 #[test]
 fn a_server_that_starts_can_be_interrupted() {
