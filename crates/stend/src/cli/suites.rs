@@ -62,6 +62,7 @@ fn one(suite: &Suite) -> Doc {
     let source = suite.source.iter().map(|source| format!("after: {source}"));
     let servers = suite.servers.iter().map(|(name, server)| format!("server {}: {server}", plain_name(name)));
     let head = [format!("{}: {}", suite.name, suite.title)].into_iter().chain(source).chain(servers);
+    let head = head.chain(suite.note.clone());
     doc.say(Role::Fact, head);
     let columns = [words("instrument"), words("repeats"), words("metrics"), words("parameters").folded(Fold::Lines)];
     let mut table = Table::new(&["scenario"], columns, Frame::Entries);
