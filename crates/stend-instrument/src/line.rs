@@ -20,9 +20,8 @@ pub(super) struct Line<'a> {
 
 impl<'a> Line<'a> {
     pub(super) fn of(parameters: &Parameters<'a>) -> Result<Self, ParameterError> {
-        let given = |name| parameters.given(name).filter(|text| !text.trim().is_empty());
-        let command = given("command").ok_or(ParameterError::Missing { name: "command" })?;
-        Ok(Self { command, prepare: given("prepare"), directory: given("directory") })
+        let command = parameters.written("command").ok_or(ParameterError::Missing { name: "command" })?;
+        Ok(Self { command, prepare: parameters.written("prepare"), directory: parameters.written("directory") })
     }
 
     /// A script that starts one of the lines, which the shell gets as it was typed: `$1` is the directory, `$2` the line.

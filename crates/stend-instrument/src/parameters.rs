@@ -96,6 +96,11 @@ impl<'a> Parameters<'a> {
         self.values.get(name).map(String::as_str)
     }
 
+    /// The text of a parameter, if there is more than blanks in it.
+    pub(super) fn written(&self, name: &str) -> Option<&'a str> {
+        self.given(name).filter(|text| !text.trim().is_empty())
+    }
+
     /// One of a few words.
     pub(super) fn choice(&self, name: &str, default: &'a str, choices: &[&str]) -> Result<&'a str, ParameterError> {
         let text = self.text(name, default);

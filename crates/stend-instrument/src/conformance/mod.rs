@@ -64,8 +64,7 @@ impl<'a> Job<'a> {
         let known = [&line::PARAMETERS[..], &["format"]].concat();
         let parameters = Parameters::of(&scenario.parameters, "tests", &known)?;
         let line = Line::of(&parameters)?;
-        let format = parameters.given("format").filter(|text| !text.trim().is_empty());
-        format.ok_or(ParameterError::Missing { name: "format" })?;
+        parameters.written("format").ok_or(ParameterError::Missing { name: "format" })?;
         let format = match parameters.choice("format", "", &["tap", "cargo", "gtest", "junit"])? {
             "tap" => Format::Tap,
             "cargo" => Format::Cargo,

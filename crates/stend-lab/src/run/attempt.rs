@@ -224,8 +224,6 @@ pub(super) struct Attempts<'a> {
     injector: Option<Injector<'a>>,
     /// The servers that stand, and why others do not.
     servers: BTreeMap<String, Result<Standing, Cause>>,
-    /// The processors that the load at hand has to itself, beside its server.
-    processors: Option<String>,
     /// Where the suite's own files are, if it has some.
     suite_directory: Option<String>,
 }
@@ -254,7 +252,6 @@ impl<'a> Attempts<'a> {
             setting,
             injector,
             servers: BTreeMap::new(),
-            processors: None,
             suite_directory: None,
         }
     }
@@ -291,7 +288,6 @@ impl<'a> Attempts<'a> {
         };
         let in_place = self.suite_directory.as_ref().map(|directory| scenario.in_directory(directory));
         let scenario = in_place.as_ref().unwrap_or(scenario);
-        self.processors = server.as_ref().and_then(|(_, standing)| standing.of_load.clone());
         let placed = server.as_ref().map(|(_, standing)| scenario.at_server(&standing.values)).transpose()?;
         let mut made = self.make_as_it_is(placed.as_ref().unwrap_or(scenario))?;
         // Without its server the load fails in whatever way, or measures errors.
@@ -488,7 +484,8 @@ impl<'a> Attempts<'a> {
         let seconds = scenario.timeout.0.as_secs_f64();
         let (timeout, pid_file) = (format!("{seconds}s"), pid_file(&self.place.data));
         let guard = [self.probe, "guard", "--timeout", &timeout, "--pid-file", &pid_file, "--"].map(str::to_owned);
-        let pinned = self.processors.iter().flat_map(|processors| pinned(processors));
+        let server = scenario.server.as_ref().and_then(|name| self.servers.get(name)?.as_ref().ok());
+        let pinned = server.and_then(|server| server.of_load.as_deref()).into_iter().flat_map(pinned);
         let words = under.iter().chain(&self.setting.prefix).chain(words);
         let mut command = Command::new(guard.into_iter().chain(pinned).chain(words.cloned()));
         command.environment.clone_from(&self.setting.environment);
