@@ -80,14 +80,16 @@ pub(crate) enum CatalogueError {
     /// A server cannot be used.
     #[error(transparent)]
     Server(#[from] ServerError),
-    /// A suite has a title in a language that the report has not.
+    /// A suite has a title or a note in a language that the report has not.
     #[error(
-        "{file}: titles: \"{code}\" is no language of the report; there are {known}",
+        "{file}: {key}: \"{code}\" is no language of the report; there are {known}",
         known = Language::ALL.iter().map(|language| language.code()).collect::<Vec<_>>().join(", ")
     )]
     Title {
         /// The file as the user knows it.
         file: String,
+        /// Of which of the two.
+        key: &'static str,
         /// What stands there for a language.
         code: String,
     },
@@ -186,8 +188,10 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
     let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
     let mut suite = parse(&text, wanted, &directory)?;
     let is_language = |code: &String| Language::ALL.iter().any(|language| language.code() == code);
-    if let Some(code) = suite.titles.keys().find(|code| !is_language(code)) {
-        return Err(CatalogueError::Title { file: wanted.to_owned(), code: code.clone() });
+    let titles = suite.titles.keys().map(|code| ("titles", code));
+    let mut codes = titles.chain(suite.notes.keys().map(|code| ("notes", code)));
+    if let Some((key, code)) = codes.find(|(_, code)| !is_language(code)) {
+        return Err(CatalogueError::Title { file: wanted.to_owned(), key, code: code.clone() });
     }
     note_files(&mut suite);
     with_servers(&mut suite, &directory, wanted)?;

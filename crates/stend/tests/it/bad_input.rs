@@ -169,8 +169,10 @@ fn instruments_that_go_wrong() {
 #[test]
 fn a_title_in_a_language_that_the_report_has_not() {
     let stand = Stand::new();
-    let suite = stand.suite("titles = { rus = \"проба\" }", &[("steady", "steady.sh 1")]);
-    stand.refused(&["run", &suite], &["suite.toml", "\"rus\"", "en, ru"]);
+    for key in ["titles", "notes"] {
+        let suite = stand.suite(&format!("{key} = {{ rus = \"проба\" }}"), &[("steady", "steady.sh 1")]);
+        stand.refused(&["run", &suite], &["suite.toml", key, "\"rus\"", "en, ru"]);
+    }
 }
 
 #[test]
