@@ -208,6 +208,7 @@ END
 #[test]
 fn results_in_files_come_from_the_machine_that_ran_the_suite() {
     let Some(sshd) = Sshd::new() else { return };
+    sshd.with_build();
     let path = sshd.stand.path().join("port.toml");
     let command = "echo '<testsuite><testcase classname=\\\"a\\\" name=\\\"b\\\"/><testcase name=\\\"c\\\"><failure message=\\\"no\\\"/></testcase></testsuite>' \
                    >$STEND_RESULTS/one.xml; echo '<testsuite><testcase name=\\\"d\\\"/>' >$STEND_RESULTS/two.xml";
