@@ -175,6 +175,14 @@ pub enum StoreError {
     },
 }
 
+impl StoreError {
+    /// Whether a name was asked for that means no run, or several; else something is wrong with the store.
+    pub fn is_of_a_name(&self) -> bool {
+        use StoreError::{Ambiguous, Empty, NoSuchRun, Sessions, Side, TooFarBack};
+        matches!(self, NoSuchRun(_) | Side(_) | Empty | TooFarBack { .. } | Ambiguous(..) | Sessions(..))
+    }
+}
+
 /// What is wrong with a part of a run.
 #[derive(Debug, Error)]
 pub enum Damage {

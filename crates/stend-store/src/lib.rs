@@ -192,6 +192,29 @@ impl Store {
         list().map_err(|error| explain(&self.path, error))
     }
 
+    /// A number that is another one once another process, or another connection of this one, has changed the store.
+    pub fn version(&self) -> Result<i64> {
+        self.connection
+            .pragma_query_value(None, "data_version", |row| row.get(0))
+            .map_err(|error| explain(&self.path, error))
+    }
+
+    /// Whether the store's file is there; one that is not is read as an empty store, and stays so.
+    pub fn is_there(&self) -> bool {
+        self.connection.path().is_some_and(|path| !path.is_empty())
+    }
+
+    /// The repeats of a run behind the one with this sequence number, or all, in their order.
+    pub fn repeats_after(&self, id: &str, sequence: Option<u32>) -> Result<Vec<Repeat>> {
+        self.rows(
+            id,
+            "repeat",
+            "SELECT sequence, scenario, phase, number, samples, series, document, checksum FROM repeat \
+             WHERE run = ?1 AND sequence > ?2 ORDER BY sequence",
+            params![id, sequence.map_or(-1, i64::from)],
+        )
+    }
+
     /// Whether there is a run with this very id.
     pub fn has_run(&self, id: &str) -> Result<bool> {
         self.connection

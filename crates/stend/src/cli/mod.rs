@@ -28,6 +28,7 @@ mod rm;
 mod run;
 #[cfg(test)]
 mod schema;
+mod serve;
 mod show;
 mod suites;
 mod target;
@@ -125,6 +126,8 @@ enum Command {
     Suites(suites::Arguments),
     /// List the published machines, or show the figures of one source
     References(references::Arguments),
+    /// Serve a web console and an API on this machine: a queue of runs, each repeat as it comes, reports
+    Serve(serve::Arguments),
     /// Set up storage to load, remove it, or show its status
     Target(target::Arguments),
     /// Remove what interrupted runs and targets left on a machine
@@ -229,6 +232,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Doctor(arguments) => doctor::run(global, arguments),
         Command::Suites(arguments) => suites::run(global, arguments),
         Command::References(arguments) => references::run(arguments),
+        Command::Serve(arguments) => serve::run(global, arguments),
         Command::Target(arguments) => target::run(global, arguments),
         Command::Clean(arguments) => clean::run(global, arguments),
         Command::Completions(arguments) => completions::run(arguments),

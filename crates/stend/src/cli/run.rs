@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use stend_model::quantity::parse_duration;
-use stend_model::run::{Run, RunState};
+use stend_model::run::{Run, RunState, is_run_id};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
@@ -84,6 +84,9 @@ pub(super) struct Arguments {
     /// Give the run a label, to be used in place of its id
     #[arg(long, value_name = "NAME", conflicts_with = "sessions")]
     label: Option<String>,
+    /// The run's id, where whoever starts it has to know it before
+    #[arg(long, value_name = "ID", hide = true, value_parser = wanted_id, conflicts_with_all = ["sessions", "switch"])]
+    id: Option<String>,
     /// Afterwards profile each scenario in one more repeat, with perf, or with strace if perf is not available
     #[arg(long)]
     profile: bool,
@@ -137,6 +140,10 @@ impl Options {
     fn bar(&self, global: &Global) -> bool {
         std::io::stderr().is_terminal() && !self.no_progress && !global.quiet
     }
+}
+
+fn wanted_id(text: &str) -> Result<String, String> {
+    if is_run_id(text) { Ok(text.into()) } else { Err("an id is such as 20261127-0412-3f9a".into()) }
 }
 
 fn waiting_time(text: &str) -> Result<Duration, String> {
@@ -231,6 +238,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     // Before several threads want to make it.
     let directory = global.store_directory()?;
     let store = Store::open(&directory)?;
+    if let Some(id) = &arguments.id {
+        if destinations.len() > 1 {
+            return Err(Failure::usage(format!("--id {id}: an id is of one run, and --on names several machines")));
+        }
+        if store.has_run(id)? {
+            return Err(Failure::usage(format!("--id {id}: there is a run with this id")));
+        }
+    }
     if let Some(name) = &arguments.label {
         if destinations.len() > 1 {
             return Err(Failure::usage(format!(
@@ -472,8 +487,12 @@ fn measure_on(
     }
     let seed = suite.seed.unwrap_or_else(fresh_seed);
     let started_at = Timestamp::now();
+    let id = match &arguments.id {
+        Some(id) => id.clone(),
+        None => free_id(|| run_id(started_at), |id| store.has_run(id))?,
+    };
     let run = Run {
-        id: free_id(|| run_id(started_at), |id| store.has_run(id))?,
+        id,
         label: label.map(str::to_owned),
         stend_version: env!("CARGO_PKG_VERSION").into(),
         host: bench.host.name().into(),

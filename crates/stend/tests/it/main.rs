@@ -36,6 +36,7 @@ mod names;
 mod profile;
 mod public;
 mod rig;
+mod serve;
 mod servers;
 mod setup;
 mod suites_and_references;

@@ -64,7 +64,8 @@ impl Stand {
             .env("STEND_LOCK", self.path().join("machine.lock"))
             .env("STEND_PROBE", probe())
             .env("NO_COLOR", "1")
-            .env_remove("COLUMNS");
+            .env_remove("COLUMNS")
+            .env_remove("STEND_NO_PROGRESS");
         command
     }
 

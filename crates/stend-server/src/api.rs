@@ -1,0 +1,445 @@
+//! The API, for programs: JSON in the shapes that `--json` of the commands has.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::header::{CONTENT_TYPE, LOCATION};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stend_model::record::Summary;
+use stend_model::run::is_run_id;
+use stend_store::Store;
+use tokio_stream::Stream;
+
+use crate::error::ServerError;
+use crate::guard;
+use crate::jobs::{Added, Job, Order};
+use crate::lab::Lab;
+use crate::live::{Seen, View};
+use crate::problem::Problem;
+use crate::work;
+
+/// The version of the shapes, as the commands have it.
+const SCHEMA_VERSION: u32 = 1;
+
+/// So many of a list are given unless fewer are asked for.
+const LARGEST_PAGE: usize = 1000;
+const USUAL_PAGE: usize = 100;
+
+type Answer<T> = Result<T, Problem>;
+type Served = State<Arc<Lab>>;
+
+/// Which runs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhichRuns {
+    suite: Option<String>,
+    machine: Option<String>,
+    label: Option<String>,
+    /// Only those that began before this one.
+    before: Option<String>,
+    limit: Option<usize>,
+}
+
+impl WhichRuns {
+    /// The newest of all.
+    pub(crate) fn newest(limit: usize) -> Self {
+        Self { limit: Some(limit), ..Self::default() }
+    }
+}
+
+/// Runs, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Runs {
+    schema_version: u32,
+    /// The runs, as `stend list --json` has them.
+    pub(crate) runs: Vec<Summary>,
+    /// What `before` is for the next page; none on the last one.
+    pub(crate) next: Option<String>,
+}
+
+pub(crate) async fn runs(lab: Served, Query(which): Query<WhichRuns>) -> Answer<Json<Runs>> {
+    newest_runs(&lab, which).await.map(Json)
+}
+
+pub(crate) async fn newest_runs(lab: &Arc<Lab>, which: WhichRuns) -> Answer<Runs> {
+    let limit = which.limit.unwrap_or(USUAL_PAGE);
+    if !(1..=LARGEST_PAGE).contains(&limit) {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, format!("limit: it is 1 to {LARGEST_PAGE}")));
+    }
+    let all = blocking(lab, Lab::runs).await??;
+    let end = match &which.before {
+        None => all.len(),
+        Some(before) => all.iter().position(|run| run.id == *before).ok_or_else(|| no_run(before))?,
+    };
+    let is_it = |wanted: &Option<String>, found: Option<&str>| wanted.as_deref().is_none_or(|it| found == Some(it));
+    let matching = all[..end].iter().rev().filter(|run| {
+        is_it(&which.suite, Some(&run.suite))
+            && is_it(&which.machine, Some(&run.machine))
+            && is_it(&which.label, run.label.as_deref())
+    });
+    let mut runs: Vec<_> = matching.take(limit + 1).cloned().collect();
+    let is_more = runs.len() > limit;
+    runs.truncate(limit);
+    let next = runs.last().filter(|_| is_more).map(|run| run.id.clone());
+    Ok(Runs { schema_version: SCHEMA_VERSION, runs, next })
+}
+
+/// A run in full, as `stend show --json` has it.
+pub(crate) async fn run(lab: Served, Path(id): Path<String>) -> Answer<Response> {
+    let id = known_run(&lab, id).await?;
+    asked(&lab, ["show", &id, "--json"]).await
+}
+
+/// Which runs are compared.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compared {
+    /// Separated by commas; the first is the base.
+    pub(crate) runs: String,
+}
+
+/// A comparison, as `stend compare --json` has it.
+pub(crate) async fn compare(lab: Served, Query(compared): Query<Compared>) -> Answer<Response> {
+    let names = names(&compared.runs)?;
+    let mut words = vec!["compare", "--json", "--"];
+    words.extend(&names);
+    asked(&lab, words).await
+}
+
+/// Names that were given in one text. Nothing among them is an option.
+pub(crate) fn names(text: &str) -> Answer<Vec<&str>> {
+    let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    if names.is_empty() || names.len() > 40 {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "runs: name 1 to 40, separated by commas"));
+    }
+    Ok(names)
+}
+
+pub(crate) async fn suites(lab: Served) -> Answer<Response> {
+    let json = blocking(&lab, Lab::suites).await??;
+    Ok(([(CONTENT_TYPE, "application/json")], Body::from(json)).into_response())
+}
+
+/// The suites' names and titles.
+pub(crate) async fn suite_names(lab: &Arc<Lab>) -> Answer<Vec<(String, String)>> {
+    #[derive(Deserialize)]
+    struct Suites {
+        suites: Vec<Suite>,
+    }
+    #[derive(Deserialize)]
+    struct Suite {
+        name: String,
+        title: String,
+    }
+    let json = blocking(lab, Lab::suites).await??;
+    let read: Suites = serde_json::from_slice(&json)
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(read.suites.into_iter().map(|suite| (suite.name, suite.title)).collect())
+}
+
+pub(crate) async fn machines(lab: Served) -> Answer<Response> {
+    asked(&lab, ["hosts", "--json"]).await
+}
+
+/// Jobs, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct JobList {
+    schema_version: u32,
+    /// The jobs.
+    jobs: Vec<Job>,
+    /// What `before` is for the next page; none on the last one.
+    next: Option<i64>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhichJobs {
+    before: Option<i64>,
+    limit: Option<u32>,
+}
+
+pub(crate) async fn jobs(lab: Served, Query(which): Query<WhichJobs>) -> Answer<Json<JobList>> {
+    let limit = which.limit.unwrap_or(USUAL_PAGE as u32);
+    if !(1..=LARGEST_PAGE as u32).contains(&limit) {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, format!("limit: it is 1 to {LARGEST_PAGE}")));
+    }
+    let mut jobs = lab.with_jobs(move |jobs| jobs.newest(which.before, limit + 1)).await?;
+    let is_more = jobs.len() > limit as usize;
+    jobs.truncate(limit as usize);
+    let next = jobs.last().filter(|_| is_more).map(|job| job.id);
+    Ok(Json(JobList { schema_version: SCHEMA_VERSION, jobs, next }))
+}
+
+/// A job with what its command said.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct JobInFull {
+    schema_version: u32,
+    /// The job.
+    job: Job,
+    /// The end of what its command said, 64 KiB at most.
+    log: String,
+}
+
+pub(crate) async fn job(lab: Served, Path(id): Path<i64>) -> Answer<Json<JobInFull>> {
+    let job = known_job(&lab, id).await?;
+    let run = job.run.clone();
+    let log = blocking(&lab, move |lab| work::log(lab, &run)).await?;
+    Ok(Json(JobInFull { schema_version: SCHEMA_VERSION, job, log }))
+}
+
+/// Adds a job to the queue. `Idempotency-Key` makes a second order of the same key the first one.
+pub(crate) async fn start(
+    lab: Served,
+    headers: HeaderMap,
+    order: Result<Json<Order>, JsonRejection>,
+) -> Answer<Response> {
+    let Json(order) = order.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
+    let key = headers.get("idempotency-key").map(|key| key.to_str().map(str::to_owned));
+    let key =
+        key.transpose().map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is plain text"))?;
+    if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 200) {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is 1 to 200 characters"));
+    }
+    let (status, job) = match ordered(&lab, order, key).await? {
+        Added::New(job) => (StatusCode::CREATED, job),
+        Added::Again(job) => (StatusCode::OK, job),
+        Added::KeyTaken => {
+            let said = "Idempotency-Key: another order had this key; draw a new one for each order";
+            return Err(Problem::new(StatusCode::CONFLICT, said));
+        }
+    };
+    let location = HeaderValue::from_str(&format!("/api/v1/jobs/{}", job.id)).expect("it is plain text");
+    Ok((status, [(LOCATION, location)], Json(job)).into_response())
+}
+
+/// Checks an order by a dry run of its command, and adds it to the queue.
+pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>) -> Answer<Added> {
+    let id = fresh_run_id();
+    planned(lab, &order).await?;
+    let added = lab.with_jobs(move |jobs| jobs.add(&order, key.as_deref(), &id)).await?;
+    lab.changed();
+    Ok(added)
+}
+
+/// What a dry run says of an order.
+pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
+    refuse_words(order)?;
+    let known = lab.machines().await?;
+    if !known.contains(&order.machine) {
+        let said = format!("machine: there is no \"{}\"; there are {}", brief(&order.machine), known.join(", "));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));
+    }
+    let mut words = order.words();
+    words.push("--dry-run".into());
+    let plan = blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    Ok(String::from_utf8_lossy(&plan).into_owned())
+}
+
+/// A suite is one of the program's: a path would be a file of whoever runs the server. A side is no option.
+fn refuse_words(order: &Order) -> Answer<()> {
+    let unfit = |what: &str| Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what));
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
+    if !order.suite.starts_with(|first: char| first.is_ascii_alphanumeric()) || !order.suite.chars().all(is_plain) {
+        return unfit("suite: name one of the program's suites");
+    }
+    if order.sides.iter().flatten().any(|side| side.starts_with('-')) {
+        return unfit("sides: a side is a list of settings KEY=VALUE, and begins with no hyphen");
+    }
+    Ok(())
+}
+
+/// Stops a job: one that waits at once, one that is measured after the repeat that is being made.
+pub(crate) async fn stop(lab: Served, Path(id): Path<i64>) -> Answer<Json<Job>> {
+    stopped(&lab, id).await.map(Json)
+}
+
+pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+    use crate::jobs::State::{Running, Stopped, Stopping, Waiting};
+    let job = known_job(lab, id).await?;
+    let has_stopped = lab.with_jobs(move |jobs| jobs.set(id, &[Waiting], Stopped, None)).await?;
+    if !has_stopped && lab.with_jobs(move |jobs| jobs.set(id, &[Running, Stopping], Stopping, None)).await? {
+        let run = job.run.clone();
+        blocking(lab, move |_| work::stop(&run)).await?;
+    }
+    lab.changed();
+    known_job(lab, id).await
+}
+
+/// Goes on with a job that was stopped or has failed.
+pub(crate) async fn resume(lab: Served, Path(id): Path<i64>) -> Answer<Json<Job>> {
+    resumed(&lab, id).await.map(Json)
+}
+
+pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+    use crate::jobs::State::{Failed, Stopped, Waiting};
+    known_job(lab, id).await?;
+    if !lab.with_jobs(move |jobs| jobs.set(id, &[Stopped, Failed], Waiting, None)).await? {
+        return Err(Problem::new(StatusCode::CONFLICT, format!("job {id} is neither stopped nor failed")));
+    }
+    lab.changed();
+    known_job(lab, id).await
+}
+
+/// A token for programs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Token {
+    /// What to send: `Authorization: Bearer TOKEN`. It is shown this once.
+    token: String,
+}
+
+pub(crate) async fn token(lab: Served) -> Answer<(StatusCode, Json<Token>)> {
+    Ok((StatusCode::CREATED, Json(Token { token: guard::make_token(&lab).await? })))
+}
+
+/// The repeats of a run as they are stored, behind that of `Last-Event-ID`.
+pub(crate) async fn events(
+    lab: Served,
+    Path(run): Path<String>,
+    headers: HeaderMap,
+) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+    let is_waited_for = {
+        let run = run.clone();
+        lab.with_jobs(move |jobs| jobs.job_of_run(&run)).await?.is_some()
+    };
+    if !is_waited_for {
+        known_run(&lab, run.clone()).await?;
+    }
+    let last = headers.get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse::<u32>().ok()));
+    if last == Some(None) {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "Last-Event-ID: it is the number of a repeat"));
+    }
+    let view = lab.streams.watch(&run);
+    let events = tokio_stream::StreamExt::map(Events::new(lab.0, run, view, last.flatten()), Ok);
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// What one viewer has not been told yet.
+struct Events {
+    receiver: tokio::sync::mpsc::Receiver<Event>,
+}
+
+impl Events {
+    /// A task tells the viewer each repeat behind `last` in its order, then how far the run is, and that again whenever it changes.
+    fn new(lab: Arc<Lab>, run: String, mut view: View, mut last: Option<u32>) -> Self {
+        // A viewer that does not read is waited for, and keeps nothing but its place.
+        let (sender, receiver) = tokio::sync::mpsc::channel(16);
+        tokio::spawn(async move {
+            let mut told: Option<Arc<str>> = None;
+            let mut changes = lab.changes();
+            changes.mark_changed();
+            let mut state = None;
+            loop {
+                if changes.has_changed().unwrap_or(false) {
+                    changes.mark_unchanged();
+                    let run = run.clone();
+                    let job = lab.with_jobs(move |jobs| jobs.job_of_run(&run)).await.ok().flatten();
+                    let now = job.map(|job| job.state);
+                    if let Some(word) = now.filter(|_| now != state) {
+                        state = now;
+                        if sender.send(Event::default().event("job").data(word.word())).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+                let Seen { repeats: new, progress, ended } = view.news(last);
+                for (sequence, text) in new {
+                    last = Some(sequence);
+                    let event = Event::default().event("repeat").id(sequence.to_string()).data(text);
+                    if sender.send(event).await.is_err() {
+                        return;
+                    }
+                }
+                if let Some(text) = progress.filter(|text| told.as_ref() != Some(text)) {
+                    told = Some(Arc::clone(&text));
+                    if sender.send(Event::default().event("progress").data(text)).await.is_err() {
+                        return;
+                    }
+                }
+                if ended && !state.is_some_and(crate::jobs::State::is_at_work) {
+                    // So that a browser does not ask again.
+                    let _ = sender.send(Event::default().event("end").data("")).await;
+                    return;
+                }
+                tokio::select! {
+                    more = view.changed() => if !more { return },
+                    changed = changes.changed() => if changed.is_err() { return } else { changes.mark_changed() },
+                    () = sender.closed() => return,
+                }
+            }
+        });
+        Self { receiver }
+    }
+}
+
+impl Stream for Events {
+    type Item = Event;
+
+    fn poll_next(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Option<Event>> {
+        self.receiver.poll_recv(context)
+    }
+}
+
+/// Does what waits for the disk or a process on a thread of its own.
+pub(crate) async fn blocking<T: Send + 'static>(
+    lab: &Arc<Lab>,
+    act: impl FnOnce(&Lab) -> T + Send + 'static,
+) -> Answer<T> {
+    let lab = Arc::clone(lab);
+    let done = tokio::task::spawn_blocking(move || act(&lab)).await;
+    done.map_err(|panic| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, panic.to_string()))
+}
+
+/// The JSON of a command.
+async fn asked<'a>(lab: &Arc<Lab>, words: impl IntoIterator<Item = &'a str>) -> Answer<Response> {
+    let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
+    let json = blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    Ok(([(CONTENT_TYPE, "application/json")], Body::from(json)).into_response())
+}
+
+/// The id that a run goes by, or has as a label.
+pub(crate) async fn known_run(lab: &Arc<Lab>, wanted: String) -> Answer<String> {
+    let found = blocking(lab, move |lab| {
+        let store = Store::open_to_read(&lab.store).map_err(ServerError::from)?;
+        match store.resolve(&wanted) {
+            Ok(id) => Ok(id),
+            Err(error) if error.is_of_a_name() => Err(no_run(&wanted)),
+            Err(error) => Err(ServerError::from(error).into()),
+        }
+    });
+    found.await?
+}
+
+fn no_run(wanted: &str) -> Problem {
+    Problem::not_found(format!("no run is \"{}\"", brief(wanted)))
+}
+
+/// What somebody sent, as far as it is worth repeating.
+fn brief(text: &str) -> String {
+    text.chars().take(80).collect()
+}
+
+async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+    lab.with_jobs(move |jobs| jobs.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
+}
+
+/// An id as the program draws it: the minute, and four digits.
+fn fresh_run_id() -> String {
+    let mut bytes = [0; 2];
+    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    let id = format!("{}-{:04x}", Timestamp::now().strftime("%Y%m%d-%H%M"), u16::from_be_bytes(bytes));
+    debug_assert!(is_run_id(&id));
+    id
+}

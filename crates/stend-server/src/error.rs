@@ -1,0 +1,52 @@
+//! What the server could not do.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use stend_store::StoreError;
+use thiserror::Error;
+
+/// What the server could not do, in one line.
+#[derive(Debug, Error)]
+pub enum ServerError {
+    /// Nobody can listen there.
+    #[error("{address} cannot be listened on: {source}; give another address with --listen")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another server has this store.
+    #[error("another `stend serve` has this store: {0}")]
+    Served(String),
+    /// The queue cannot be read or written.
+    #[error("{path}: {source}", path = .path.display())]
+    Queue {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The queue is of another version.
+    #[error("{path} was written by another stend (format {found}; this one reads {known}): use that one, or another --store", path = .path.display())]
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// What this version reads.
+        known: i64,
+    },
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system refused something else.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}

@@ -1,0 +1,118 @@
+//! What all parts of the server share.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use axum::http::StatusCode;
+use stend_model::record::Summary;
+use stend_model::run::HERE;
+use stend_stand::hosts::Hosts;
+use stend_store::Store;
+use tokio::sync::watch;
+
+use crate::error::ServerError;
+use crate::jobs::{Job, Jobs};
+use crate::live::Streams;
+use crate::problem::Problem;
+use crate::work::{self, Refused};
+
+/// The lab that is served.
+pub(crate) struct Lab {
+    /// The store's directory.
+    pub(crate) store: PathBuf,
+    /// The program that measures.
+    program: PathBuf,
+    jobs: Mutex<Jobs>,
+    /// Counts what changed in the queue.
+    change: watch::Sender<u64>,
+    /// The runs, and the store's version that they were read at.
+    runs: Mutex<Option<(Store, i64, Arc<Vec<Summary>>)>>,
+    pub(crate) streams: Streams,
+    /// What the program says of its suites, which stay the same.
+    suites: OnceLock<Vec<u8>>,
+}
+
+impl Lab {
+    pub(crate) fn new(store: PathBuf, program: PathBuf, jobs: Jobs) -> Self {
+        let streams = Streams::new(store.clone());
+        let (change, runs, suites) = (watch::channel(0).0, Mutex::default(), OnceLock::new());
+        Self { store, program, jobs: Mutex::new(jobs), change, runs, streams, suites }
+    }
+
+    /// Does something with the queue, on a thread that may wait for the disk.
+    pub(crate) async fn with_jobs<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&Jobs) -> Result<T, ServerError> + Send + 'static,
+    ) -> Result<T, ServerError> {
+        let lab = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || act(&lab.jobs.lock().unwrap_or_else(PoisonError::into_inner)));
+        done.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    /// A job as it is now.
+    pub(crate) fn job_now(&self, id: i64) -> Result<Option<Job>, ServerError> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).job(id)
+    }
+
+    /// All runs, oldest first; read again only if the store has changed.
+    pub(crate) fn runs(&self) -> Result<Arc<Vec<Summary>>, ServerError> {
+        let mut kept = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((store, version, runs)) = &mut *kept {
+            let now = store.version()?;
+            if now != *version {
+                (*version, *runs) = (now, Arc::new(store.list()?));
+            }
+            return Ok(Arc::clone(runs));
+        }
+        // With the lock held: whoever comes meanwhile finds what this one reads.
+        let store = Store::open_to_read(&self.store)?;
+        let version = store.version()?;
+        let runs = Arc::new(store.list()?);
+        // A store that is not there yet is no store to keep open.
+        if store.is_there() {
+            *kept = Some((store, version, Arc::clone(&runs)));
+        }
+        Ok(runs)
+    }
+
+    /// The names of the machines that can be measured: this one, and those that `stend hosts` lists.
+    pub(crate) async fn machines(self: &Arc<Self>) -> Result<Vec<String>, Problem> {
+        let directory = self.store.clone();
+        let read = tokio::task::spawn_blocking(move || Hosts::read(&directory)).await;
+        let unreadable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
+        let hosts =
+            read.map_err(|panic| unreadable(panic.to_string()))?.map_err(|error| unreadable(error.to_string()))?;
+        let mut names = vec![HERE.to_owned()];
+        names.extend(hosts.all().iter().map(|host| host.name.clone()).filter(|name| name != HERE));
+        Ok(names)
+    }
+
+    /// The suites, as `stend suites --json` has them.
+    pub(crate) fn suites(&self) -> Result<Vec<u8>, Refused> {
+        if let Some(suites) = self.suites.get() {
+            return Ok(suites.clone());
+        }
+        let suites = work::ask(self, &["suites".into(), "--json".into()])?;
+        Ok(self.suites.get_or_init(|| suites).clone())
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.store.join("server-logs")
+    }
+
+    pub(crate) fn command(&self, words: &[String]) -> Command {
+        let mut command = work::command(&self.program, &self.store);
+        command.args(words);
+        command
+    }
+
+    /// Tells whoever waits that the queue has changed.
+    pub(crate) fn changed(&self) {
+        self.change.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.change.subscribe()
+    }
+}

@@ -1,0 +1,219 @@
+//! Makes what waits: `stend run` and `stend resume` as processes of their own, one a machine at a time.
+//!
+//! They are not this process's children in any way that counts: they live on when it ends, and the next server finds them again by the run's id among
+//! their words. So a run that is watched is the run that nobody watches.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use stend_model::run::RunState;
+use stend_store::Store;
+
+use crate::error::ServerError;
+use crate::jobs::{Job, State};
+use crate::lab::Lab;
+
+/// How often a process that another server started is looked for.
+const LOOK: Duration = Duration::from_millis(300);
+
+/// So much of what a run said is shown.
+const LOG_SHOWN: u64 = 64 * 1024;
+
+/// Gives each machine its next job, for ever.
+pub(crate) async fn dispatch(lab: Arc<Lab>) {
+    let mut changes = lab.changes();
+    // What was at work when the last server ended, first.
+    let mut attended = BTreeSet::new();
+    loop {
+        let open = lab.with_jobs(|jobs| jobs.open_ones()).await.unwrap_or_default();
+        attended.retain(|id| open.iter().any(|job| job.id == *id && job.state.is_at_work()));
+        let mut busy: BTreeSet<&str> =
+            open.iter().filter(|job| job.state.is_at_work()).map(|job| job.order.machine.as_str()).collect();
+        for job in &open {
+            let is_next = job.state == State::Waiting && busy.insert(&job.order.machine);
+            if !is_next && !job.state.is_at_work() || attended.contains(&job.id) {
+                continue;
+            }
+            if is_next {
+                let (id, to) = (job.id, State::Running);
+                // Before the process is there: so one that is there is always known of.
+                let set = lab.with_jobs(move |jobs| jobs.set(id, &[State::Waiting], to, None)).await;
+                if !matches!(set, Ok(true)) {
+                    continue;
+                }
+            }
+            attended.insert(job.id);
+            tokio::spawn(attend(Arc::clone(&lab), job.clone()));
+        }
+        if changes.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Sees a job to its end.
+async fn attend(lab: Arc<Lab>, job: Job) {
+    let id = job.id;
+    let ended = {
+        let lab = Arc::clone(&lab);
+        tokio::task::spawn_blocking(move || see_through(&lab, &job)).await
+    };
+    let (state, reason) = match ended {
+        Ok(Ok(ended)) => ended,
+        Ok(Err(error)) => (State::Failed, Some(error.to_string())),
+        Err(panic) => (State::Failed, Some(panic.to_string())),
+    };
+    let all = [State::Running, State::Stopping];
+    let _ = lab.with_jobs(move |jobs| jobs.set(id, &all, state, reason.as_deref())).await;
+    lab.changed();
+}
+
+/// Starts what is missing of a job, or finds what is at work, and waits for its end.
+fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerError> {
+    let mut status = None;
+    if let Some(pid) = process_of(&job.run) {
+        while process_of(&job.run) == Some(pid) {
+            std::thread::sleep(LOOK);
+        }
+    } else {
+        let begun = state_in_store(lab, &job.run)?;
+        match begun {
+            Some(RunState::Finished) => return Ok((State::Finished, None)),
+            Some(RunState::Open) if job.state == State::Stopping => return Ok((State::Stopped, None)),
+            None if job.state == State::Stopping => return Ok((State::Stopped, None)),
+            _ => {}
+        }
+        let words = match begun {
+            Some(_) => job.order.words_to_resume(&job.run),
+            None => [job.order.words(), vec![format!("--id={}", job.run)]].concat(),
+        };
+        status = Some(start(lab, job, &words)?);
+    }
+    let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
+    let last = || last_line(lab, &job.run);
+    Ok(match (state_in_store(lab, &job.run)?, status.and_then(code)) {
+        (Some(RunState::Finished), Some(3)) => (State::Finished, last()),
+        (Some(RunState::Finished), _) => (State::Finished, None),
+        (_, Some(130)) => (State::Stopped, None),
+        _ if asked_to_stop => (State::Stopped, None),
+        _ => (State::Failed, last()),
+    })
+}
+
+fn code(status: ExitStatus) -> Option<i32> {
+    status.code().or_else(|| status.signal().map(|signal| 128 + signal))
+}
+
+/// Runs a command of this program to its end. What it says goes to the run's log.
+fn start(lab: &Lab, job: &Job, words: &[String]) -> Result<ExitStatus, ServerError> {
+    let failed = |what| move |source| ServerError::System { what, source };
+    std::fs::create_dir_all(lab.logs()).map_err(failed("the directory of logs"))?;
+    let log = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(log_of(lab, &job.run))
+        .map_err(failed("the log"))?;
+    let mut command = lab.command(words);
+    command.arg("--no-progress").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
+    // A signal to the server's group is none to the run.
+    command.process_group(0);
+    let mut child = command.spawn().map_err(failed("stend cannot be started"))?;
+    // Who stopped it before it was there found nothing to stop.
+    if lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping) {
+        stop(&job.run);
+    }
+    lab.changed();
+    child.wait().map_err(failed("stend cannot be waited for"))
+}
+
+/// Tells the process of a run to stop, as Ctrl-C does; whether there is one.
+pub(crate) fn stop(run: &str) -> bool {
+    process_of(run).is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
+}
+
+/// The process that measures a run: one of this user's `stend`, with the run's id among its words.
+fn process_of(run: &str) -> Option<Pid> {
+    let (begin, go_on) = (format!("--id={run}"), run.as_bytes());
+    std::fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let words = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+        let measures = |command: &[u8]| words.iter().take(5).any(|word| *word == command);
+        let is_it =
+            measures(b"run") && words.contains(&begin.as_bytes()) || measures(b"resume") && words.contains(&go_on);
+        // Threads of its own and what it starts have other words; a zombie has none.
+        if is_it { Pid::from_raw(pid) } else { None }
+    })
+}
+
+fn state_in_store(lab: &Lab, run: &str) -> Result<Option<RunState>, ServerError> {
+    let store = Store::open_to_read(&lab.store)?;
+    if !store.has_run(run)? {
+        return Ok(None);
+    }
+    Ok(Some(store.run(run)?.state))
+}
+
+fn log_of(lab: &Lab, run: &str) -> PathBuf {
+    lab.logs().join(format!("{run}.log"))
+}
+
+/// The end of what a run's command said.
+pub(crate) fn log(lab: &Lab, run: &str) -> String {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(log_of(lab, run))?;
+        let size = file.metadata()?.len();
+        file.seek(SeekFrom::Start(size.saturating_sub(LOG_SHOWN)))?;
+        let mut text = Vec::new();
+        file.take(LOG_SHOWN).read_to_end(&mut text)?;
+        Ok(text)
+    };
+    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+}
+
+fn last_line(lab: &Lab, run: &str) -> Option<String> {
+    let said = log(lab, run);
+    said.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The JSON that a command of this program prints, or why it prints none, in its own line.
+pub(crate) fn ask(lab: &Lab, words: &[String]) -> Result<Vec<u8>, Refused> {
+    let output = lab
+        .command(words)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Refused { usage: false, said: error.to_string() })?;
+    match output.status.code() {
+        Some(0 | 1 | 3) => Ok(output.stdout),
+        code => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it was ended");
+            Err(Refused { usage: code == Some(2), said: last.trim_start_matches("stend: ").to_owned() })
+        }
+    }
+}
+
+/// What a command said that did not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    /// Whether what was asked makes no sense.
+    pub(crate) usage: bool,
+    /// Its last line.
+    pub(crate) said: String,
+}
+
+/// A command of the same program, with the same store.
+pub(crate) fn command(program: &std::path::Path, store: &std::path::Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg("--store").arg(store).arg("--color=never");
+    command
+}

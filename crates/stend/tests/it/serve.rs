@@ -1,0 +1,376 @@
+//! The console and the API: who gets in, what is started, and that nothing is lost or done twice when the server dies.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::common::{Gate, Stand, executable, probe, wait_until};
+
+/// A server, and who has signed in.
+struct Server<'a> {
+    stand: &'a Stand,
+    child: Child,
+    address: String,
+    token: String,
+    cookie: String,
+}
+
+/// What it answered.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.body))
+    }
+
+    fn header(&self, name: &str) -> Option<&str> {
+        let lines = self.head.lines().filter_map(|line| line.split_once(": "));
+        lines.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+}
+
+impl<'a> Server<'a> {
+    /// One that nobody has signed in to.
+    fn strange(stand: &'a Stand) -> Self {
+        let mut command = stand.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let gated = stand.path().join("gated-probe");
+        if gated.exists() {
+            command.env("STEND_PROBE", gated);
+        }
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let (address, token) = line.trim().strip_prefix("http://").unwrap().split_once("/sign-in?token=").unwrap();
+        Self { stand, child, address: address.into(), token: token.into(), cookie: String::new() }
+    }
+
+    fn new(stand: &'a Stand) -> Self {
+        let mut server = Self::strange(stand);
+        let form = format!("token={}", server.token);
+        let answer = server.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap();
+        server.cookie = cookie.to_owned();
+        server
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+        if !headers.iter().any(|line| line.starts_with("host:")) {
+            let _ = write!(text, "host: {}\r\n", self.address);
+        }
+        if !self.cookie.is_empty() {
+            let _ = write!(text, "cookie: {}\r\n", self.cookie);
+        }
+        headers.iter().for_each(|line| text += &format!("{line}\r\n"));
+        stream.write_all(format!("{text}\r\n{body}").as_bytes()).unwrap();
+        BufReader::new(stream)
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        let mut answer = String::new();
+        self.send(method, path, headers, body).read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Answer { status, head: head.into(), body: body.into() }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], "")
+    }
+
+    fn order(&self, order: &Value, more: &[&str]) -> Answer {
+        let headers = [&["content-type: application/json"], more].concat();
+        self.ask("POST", "/api/v1/jobs", &headers, &order.to_string())
+    }
+
+    fn job(&self, id: &Value) -> Value {
+        self.get(&format!("/api/v1/jobs/{id}")).json()["job"].clone()
+    }
+
+    fn until(&self, id: &Value, state: &str) -> Value {
+        wait_until(&format!("job {id} is {state}"), || {
+            let job = self.job(id);
+            assert!(job["state"] == state || job["state"] != "failed", "{job:#}");
+            job["state"] == state
+        });
+        self.job(id)
+    }
+
+    /// The numbers of the repeats that a viewer gets until there are so many.
+    fn watch(&self, run: &Value, after: Option<u64>, count: usize) -> Vec<u64> {
+        let after = after.map(|last| format!("last-event-id: {last}"));
+        let headers: Vec<&str> = after.iter().map(String::as_str).collect();
+        let path = format!("/api/v1/runs/{}/events", run.as_str().unwrap());
+        let lines = self.send("GET", &path, &headers, "").lines().map_while(Result::ok);
+        let ids = lines.filter_map(|line| line.strip_prefix("id: ").map(|id| id.parse().unwrap()));
+        ids.take(count).collect()
+    }
+
+    fn kill(mut self, signal: Signal) -> &'a Stand {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+        self.child.wait().unwrap();
+        self.stand
+    }
+}
+
+impl Drop for Server<'_> {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A short suite of the program's own.
+fn short() -> Value {
+    json!({ "suite": "summit", "repeats": 1, "scale": 0.001, "set": { "seconds": "0.001" }, "even_if_unfit": true })
+}
+
+/// The instruments of runs that servers start come to a gate, which lets so many through.
+fn gate(stand: &Stand, free: u32) -> Gate {
+    let gate = Gate::new();
+    let path = gate.path().display();
+    executable(
+        &stand.path().join("gated-probe"),
+        &format!(
+            "#!/bin/sh\ncase \"$1 $*\" in 'cipher '*--mode*)\n{} || {{ : >'{path}/waits'; until [ -e '{path}/open' ]; do sleep 0.05; done; }} ;; esac\n\
+             exec '{}' \"$@\"\n",
+            gate.lets_through(free),
+            probe().display()
+        ),
+    );
+    gate
+}
+
+#[test]
+fn nobody_gets_in_without_a_token_or_by_another_name_or_site() {
+    let stand = Stand::new();
+    let mut server = Server::strange(&stand);
+    let form = "content-type: application/x-www-form-urlencoded";
+    for path in [
+        "/api/v1/runs",
+        "/api/v1/jobs",
+        "/api/v1/jobs/1",
+        "/api/v1/runs/x/events",
+        "/api/v1/suites",
+        "/api/v1/machines",
+    ] {
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    for path in ["/", "/runs/x", "/report?runs=last"] {
+        assert_eq!(server.get(path).header("location"), Some("/sign-in"), "{path}");
+    }
+    assert_eq!(server.order(&short(), &[]).status, 401);
+    for wrong in ["", "token=", "token=1234", "token=%00"] {
+        assert!([403, 422].contains(&server.ask("POST", "/sign-in", &[form], wrong).status), "{wrong}");
+    }
+    // The right one signs in once.
+    let right = format!("token={}", server.token);
+    let answer = server.ask("POST", "/sign-in", &[form], &right);
+    let cookie = answer.header("set-cookie").unwrap().to_owned();
+    assert!(cookie.contains("HttpOnly") && cookie.contains("SameSite=Strict"), "{cookie}");
+    assert_eq!(server.ask("POST", "/sign-in", &[form], &right).status, 403);
+    server.cookie = cookie.split(';').next().unwrap().to_owned();
+    assert_eq!(server.get("/api/v1/runs").status, 200);
+    // By a name that somebody else gave to this address, or from a page of theirs.
+    assert_eq!(server.ask("GET", "/", &["host: example.org"], "").status, 421);
+    for page in ["origin: http://example.org", "sec-fetch-site: cross-site", "origin: null"] {
+        let answer =
+            server.ask("POST", "/api/v1/jobs", &["content-type: application/json", page], &short().to_string());
+        assert_eq!(answer.status, 403, "{page}");
+    }
+    assert_eq!(server.get("/api/v1/jobs").json()["jobs"], json!([]));
+    let policy = server.get("/");
+    assert!(policy.header("content-security-policy").unwrap().contains("default-src 'none'"));
+    // A program's token does what the cookie does, and the cookie ends.
+    let token = server.ask("POST", "/api/v1/tokens", &[], "").json()["token"].as_str().unwrap().to_owned();
+    assert_eq!(server.ask("POST", "/sign-out", &[], "").status, 303);
+    assert_eq!(server.get("/api/v1/runs").status, 401);
+    let bearer = format!("authorization: Bearer {token}");
+    assert_eq!(server.ask("GET", "/api/v1/runs", &[&bearer], "").status, 200);
+    assert_eq!(server.ask("GET", "/api/v1/runs", &["authorization: Bearer no"], "").status, 401);
+    // What is kept of secrets opens nothing.
+    let kept = std::fs::read(stand.store().join("server.db")).unwrap();
+    let is_there = |secret: &str| kept.windows(secret.len()).any(|part| part == secret.as_bytes());
+    assert!(!is_there(&token) && !is_there(&server.token));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    std::fs::write(stand.path().join("own.toml"), "name = \"own\"\n").unwrap();
+    let marker = stand.path().join("marker");
+    let touch = format!("touch {}", marker.display());
+    for order in [
+        json!({ "suite": "quik" }),
+        json!({ "suite": "own.toml" }),
+        json!({ "suite": "../own" }),
+        json!({ "suite": "--store=/" }),
+        json!({ "suite": "-- touch" }),
+        json!({ "suite": touch }),
+        json!({ "suite": "" }),
+        json!({ "suite": "summit", "machine": "elsewhere" }),
+        json!({ "suite": "summit", "machine": "local,local" }),
+        json!({ "suite": "summit", "repeats": 0 }),
+        json!({ "suite": "summit", "repeats": -1 }),
+        json!({ "suite": "summit", "scale": 7 }),
+        json!({ "suite": "summit", "set": { "no": "1" } }),
+        json!({ "suite": "summit", "sides": ["", "--dry-run"] }),
+        json!({ "suite": "summit", "sides": ["", "no=1"] }),
+        json!({ "suite": "summit", "sides": ["one"] }),
+        json!({ "suite": "summit", "command": "true" }),
+        json!([]),
+        json!("summit"),
+    ] {
+        let answer = server.order(&order, &[]);
+        assert!((400..500).contains(&answer.status), "{order}: {} {}", answer.status, answer.body);
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{order}");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(!detail.is_empty() && detail.lines().count() == 1, "{order}: {detail}");
+    }
+    assert!(!marker.exists());
+    let long = format!("{{\"suite\":\"{}\"}}", "a".repeat(100_000));
+    let answer = server.ask("POST", "/api/v1/jobs", &["content-type: application/json"], &long);
+    assert_eq!((answer.status, answer.json()["status"].as_u64()), (413, Some(413)));
+    for path in [
+        "/api/v1/runs/none",
+        "/api/v1/runs/none/events",
+        "/api/v1/jobs/7",
+        "/api/v1/runs?limit=0",
+        "/api/v1/runs?before=none",
+        "/api/v1/runs?colour=red",
+        "/api/v1/compare?runs=",
+        "/api/v1/compare?runs=none,--help",
+        "/api/v1/none",
+    ] {
+        let answer = server.get(path);
+        assert!((400..500).contains(&answer.status), "{path}: {} {}", answer.status, answer.body);
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{path}");
+    }
+    assert_eq!(server.get("/none").status, 404);
+    assert_eq!(server.get("/api/v1/jobs").json()["jobs"], json!([]));
+}
+
+#[test]
+fn a_run_is_ordered_once_watched_without_a_gap_and_found_in_the_store() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 3);
+    let server = Server::new(&stand);
+    let key = ["idempotency-key: one"];
+    let made = server.order(&short(), &key);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let (job, run) = (made.json()["id"].clone(), made.json()["run"].clone());
+    let again = server.order(&short(), &key);
+    assert_eq!((again.status, &again.json()["run"]), (200, &run));
+    assert_eq!(server.order(&json!({ "suite": "quick" }), &key).status, 409);
+    // Another run of the machine waits for this one.
+    let second = server.order(&short(), &[]).json()["id"].clone();
+    assert_eq!(server.watch(&run, None, 2), [0, 1]);
+    assert_eq!(server.watch(&run, Some(0), 2), [1, 2]);
+    gate.wait_until_reached();
+    assert_eq!((&server.job(&job)["state"], &server.job(&second)["state"]), (&json!("running"), &json!("waiting")));
+    let page = server.get("/").body;
+    assert!(page.contains(&format!("/runs/{}", run.as_str().unwrap())), "{page}");
+    let waiting = server.job(&second)["run"].as_str().unwrap().to_owned();
+    assert_eq!(server.get(&format!("/runs/{waiting}")).status, 200);
+    assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{second}/stop"), &[], "").json()["state"], "stopped");
+    gate.open();
+    server.until(&job, "finished");
+    // What viewers were told is what is stored.
+    let shown = stand.json(&["show", run.as_str().unwrap()])["run"].clone();
+    let stored: Vec<u64> =
+        shown["repeats"].as_array().unwrap().iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(server.watch(&run, None, usize::MAX), stored);
+    assert_eq!(server.watch(&run, Some(stored.len() as u64 - 3), usize::MAX), stored[stored.len() - 2..]);
+    // The API's documents are those of the commands.
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.as_str().unwrap())).json()["run"], shown);
+    assert_eq!(server.get("/api/v1/runs").json()["runs"], stand.json(&["list"])["runs"]);
+    let report = server.get(&format!("/report?runs={}", run.as_str().unwrap()));
+    assert!(report.body.contains("<table") && report.header("content-security-policy").unwrap().starts_with("sandbox"));
+}
+
+#[test]
+fn a_run_outlives_its_server_and_the_next_one_has_it() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 2);
+    let server = Server::new(&stand);
+    let made = server.order(&short(), &[]).json();
+    let (job, run) = (made["id"].clone(), made["run"].clone());
+    let waiting = server.order(&short(), &[]).json()["id"].clone();
+    gate.wait_until_reached();
+    server.kill(Signal::KILL);
+    let server = Server::new(&stand);
+    assert_eq!(server.job(&job)["state"], "running");
+    assert_eq!(server.job(&waiting)["state"], "waiting");
+    // Stopped by a server that has not started it, and gone on with by the next.
+    assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{job}/stop"), &[], "").json()["state"], "stopping");
+    server.until(&job, "stopped");
+    assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{waiting}/stop"), &[], "").status, 200);
+    gate.open();
+    server.until(&waiting, "stopped");
+    server.kill(Signal::TERM);
+    let server = Server::new(&stand);
+    assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{job}/resume"), &[], "").status, 200);
+    server.until(&job, "finished");
+    let shown = stand.json(&["show", run.as_str().unwrap()])["run"].clone();
+    assert_eq!(shown["sessions"].as_array().unwrap().len(), 2, "it was resumed");
+    assert_eq!(shown["run"]["state"], "finished");
+    assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{job}/resume"), &[], "").status, 409);
+}
+
+/// The run's process dies with the server, as when the machine's power fails.
+#[test]
+fn a_run_that_died_with_its_server_is_resumed_by_the_next_one() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 2);
+    let server = Server::new(&stand);
+    let made = server.order(&short(), &[]).json();
+    let (job, run) = (made["id"].clone(), made["run"].as_str().unwrap().to_owned());
+    gate.wait_until_reached();
+    let measures = |pid: &Pid| {
+        let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains(&format!("--id={run}\0"))
+    };
+    let all = std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| Pid::from_raw(entry.ok()?.file_name().to_str()?.parse().ok()?));
+    let found: Vec<_> = all.filter(measures).collect();
+    assert_eq!(found.len(), 1);
+    server.kill(Signal::KILL);
+    kill_process(found[0], Signal::KILL).unwrap();
+    wait_until("it is gone", || !measures(&found[0]));
+    gate.open();
+    let server = Server::new(&stand);
+    server.until(&job, "finished");
+    let shown = stand.json(&["show", &run])["run"].clone();
+    assert_eq!(shown["sessions"].as_array().unwrap().len(), 2);
+    let sequences: Vec<u64> =
+        shown["repeats"].as_array().unwrap().iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
+    assert!(sequences.iter().copied().eq(0..sequences.len() as u64), "{sequences:?}");
+}
+
+#[test]
+fn what_cannot_be_served_is_said_in_a_line() {
+    let stand = Stand::new();
+    let server = Server::strange(&stand);
+    let other = Stand::new();
+    let refused = |stand: &Stand, address: &str, status: i32, part: &str| {
+        let ended = stand.run(&["serve", "--listen", address]);
+        assert_eq!(ended.status, Some(status), "{}", ended.err);
+        assert!(ended.err.lines().count() == 1 && ended.err.contains(part), "{}", ended.err);
+    };
+    refused(&other, &server.address, 4, "cannot be listened on");
+    refused(&stand, "127.0.0.1:0", 4, "another `stend serve` has this store");
+    refused(&other, "0.0.0.0:0", 2, "ssh -L");
+    refused(&other, "nowhere", 2, "--listen");
+}
