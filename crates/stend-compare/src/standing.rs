@@ -30,6 +30,9 @@ pub struct Standing {
     pub visible: Option<f64>,
     /// About how many pairs, sessions or repeats of each side would settle all that is unresolved; none where that is not known of some.
     pub needed: Option<usize>,
+    /// Whether that is only what a verdict takes at least, because somewhere there are fewer.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub at_least: bool,
     /// About how many to ask for to have so many: more, where repeats did not count here.
     pub to_ask: Option<usize>,
     /// What gave each of the numbers that were tested.
@@ -122,6 +125,7 @@ fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) ->
     let count = |verdict| judged.iter().filter(|(_, against)| against.verdict == verdict).count();
     let unresolved = judged.iter().filter(|(_, against)| against.verdict == Verdict::Unresolved);
     let visible: Vec<f64> = unresolved.clone().filter_map(|(_, against)| against.visible).collect();
+    let at_least = unresolved.clone().any(|(_, against)| against.reason == Reason::TooFew);
     let needed: Option<Vec<usize>> = unresolved.clone().map(|(_, against)| against.needed).collect();
     let to_ask: Option<Vec<usize>> =
         unresolved.map(|(row, against)| Some(asked_for(against.needed?, row, against, column))).collect();
@@ -136,6 +140,7 @@ fn over(judged: &[(&Row, &AgainstBase)], column: usize, missing: Vec<String>) ->
         speeds: judged.iter().all(|(row, _)| is_speed(row.unit)),
         visible: stend_stats::median(&visible),
         needed: needed.and_then(|needed| needed.into_iter().max()),
+        at_least,
         to_ask: to_ask.and_then(|to_ask| to_ask.into_iter().max()),
         counted: first.counted,
         mean: mean(judged, missing),

@@ -75,7 +75,9 @@ impl Adapter for Time {
         let job = Job::of(scenario).map_err(not_taken)?;
         let usage = &finished.usage;
         if !(job.any_exit && usage.exit.is_some()) {
-            ended_well(job.line.command, finished, last_words)?;
+            // The shell is replaced by a command that is given in words; nobody typed that.
+            let command = job.line.command;
+            ended_well(command.strip_prefix("exec ").unwrap_or(command), finished, last_words)?;
         }
         let observed = [
             ("user_cpu_ns", usage.user_ns as f64),

@@ -17,7 +17,7 @@ enum Said<'a> {
     /// It differs, in its own way.
     Differs(&'a Standing),
     /// No scenario shows a difference: so many are the same, and so many unresolved, where such a difference would have been seen.
-    Undiffering { same: usize, unresolved: usize, visible: Option<f64>, needed: Option<(usize, usize, Counted)> },
+    Undiffering { same: usize, unresolved: usize, visible: Option<f64>, needed: Option<Needed> },
     /// Nothing is judged, for this reason.
     Nothing(Phrase),
 }
@@ -29,7 +29,7 @@ impl<'a> Said<'a> {
                 same: standing.same,
                 unresolved: standing.unresolved,
                 visible: standing.visible,
-                needed: needed_by(standing),
+                needed: Needed::by(standing),
             },
             _ => Self::Differs(standing),
         }
@@ -48,7 +48,8 @@ impl<'a> Said<'a> {
                 },
             ) if (*same, *unresolved) == (*other_same, *other_unresolved) => {
                 *visible = visible.iter().chain(other).copied().reduce(f64::max);
-                *needed = needed.zip(*other_needed).map(|(one, other)| if other.0 > one.0 { other } else { one });
+                *needed =
+                    needed.zip(*other_needed).map(|(one, other)| if other.numbers > one.numbers { other } else { one });
                 true
             }
             (one, other) => *one == *other,
@@ -154,20 +155,32 @@ fn without_difference(names: &Names, same: usize, unresolved_on: &Phrase, unreso
 }
 
 /// How many pairs, sessions or repeats would settle all that is unresolved, and how many to ask for to have them.
-fn needed_by(standing: &Standing) -> Option<(usize, usize, Counted)> {
-    Some((standing.needed?, standing.to_ask?, standing.counted))
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Needed {
+    numbers: usize,
+    at_least: bool,
+    to_ask: usize,
+    of: Counted,
+}
+
+impl Needed {
+    fn by(standing: &Standing) -> Option<Self> {
+        let &Standing { at_least, counted: of, .. } = standing;
+        Some(Self { numbers: standing.needed?, at_least, to_ask: standing.to_ask?, of })
+    }
 }
 
 /// How many scenarios are unresolved, what difference would have been seen on them, and what would settle them all.
-fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<(usize, usize, Counted)>) -> Vec<Phrase> {
+fn unresolved_on(count: usize, visible: Option<f64>, needed: Option<Needed>) -> Vec<Phrase> {
     let visible = visible.map(text::percent).unwrap_or_default();
     let counted = ("count", Given::Count(count));
     let unresolved = words::say("unresolved-on", &[counted, ("visible", Given::Figure(&visible))]);
-    let settle = needed.map(|(numbers, to_ask, of)| {
+    let settle = needed.map(|Needed { numbers, at_least, to_ask, of }| {
         let option = if of == Counted::Sessions { "--sessions" } else { "-r" };
         let given = [("numbers", Given::Count(numbers)), ("counted", Given::Text(text::counted(of)))];
         let option = format!("{option} {to_ask}");
-        words::say("settle-all", &[counted, given[0], given[1], ("option", Given::Text(&option))])
+        let message = if at_least { "settle-least" } else { "settle-all" };
+        words::say(message, &[counted, given[0], given[1], ("option", Given::Text(&option))])
     });
     [unresolved].into_iter().chain(settle).collect()
 }
@@ -203,7 +216,7 @@ fn with_difference(names: &[(&str, Given)], standing: &Standing, [first, on_all]
         parts.push(words::say("same-on", &[("count", Given::Count(standing.same))]));
     }
     if standing.unresolved > 0 {
-        parts.extend(unresolved_on(standing.unresolved, standing.visible, needed_by(standing)));
+        parts.extend(unresolved_on(standing.unresolved, standing.visible, Needed::by(standing)));
     }
     parts
 }

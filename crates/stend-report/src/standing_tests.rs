@@ -14,6 +14,7 @@ fn standing(better: usize, worse: usize, same: usize, unresolved: usize) -> Stan
         speeds: true,
         visible: (unresolved > 0).then_some(0.034),
         needed: (unresolved == 1).then_some(43),
+        at_least: false,
         to_ask: (unresolved == 1).then_some(50),
         counted: Counted::Pairs,
         mean: (better + worse + same + unresolved > 1).then(|| Mean {
@@ -99,6 +100,15 @@ fn a_sentence_in_both_languages_for_every_outcome() {
         neutral.english().starts_with("B is better than A on 2 of 3")
             && neutral.russian().starts_with("B лучше, чем A, в 2 ")
     );
+}
+
+/// With too few for a verdict nobody can say how many would settle it.
+#[test]
+fn with_too_few_for_a_verdict_only_the_least_number_is_said() {
+    let few = Standing { needed: Some(5), to_ask: Some(38), at_least: true, ..standing(0, 0, 0, 1) };
+    let said = Phrase::joined(&with_difference(&[], &few, ["part-first", "part-on-all"]), "; ");
+    assert!(said.english().ends_with("a verdict takes 5 pairs at least (-r 38)"), "{}", said.english());
+    assert!(said.russian().ends_with("для вердикта нужно не меньше 5 пар (-r 38)"), "{}", said.russian());
 }
 
 #[test]

@@ -61,7 +61,8 @@ pub(crate) async fn same_site(State(address): State<SocketAddr>, request: Reques
     let from = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
     let is_own = from.is_none_or(|origin| own.iter().any(|name| origin == format!("http://{name}")));
     let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
-    if !is_safe && !(is_own && site.is_none_or(|site| matches!(site, "same-origin" | "none"))) {
+    let is_same_site = site.is_none_or(|site| matches!(site, "same-origin" | "none"));
+    if !is_safe && (!is_own || !is_same_site) {
         return Problem::new(StatusCode::FORBIDDEN, "asked by a page of another site").into_response();
     }
     let mut response = next.run(request).await;

@@ -17,6 +17,13 @@ use crate::live::Streams;
 use crate::problem::Problem;
 use crate::work::{self, Refused};
 
+/// The runs, and the store's version at which they were read.
+struct Listed {
+    store: Store,
+    version: i64,
+    runs: Arc<Vec<Summary>>,
+}
+
 /// The lab that is served.
 pub(crate) struct Lab {
     /// The store's directory.
@@ -26,8 +33,7 @@ pub(crate) struct Lab {
     jobs: Mutex<Jobs>,
     /// Counts what changed in the queue.
     change: watch::Sender<u64>,
-    /// The runs, and the store's version that they were read at.
-    runs: Mutex<Option<(Store, i64, Arc<Vec<Summary>>)>>,
+    runs: Mutex<Option<Listed>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
@@ -58,12 +64,12 @@ impl Lab {
     /// All runs, oldest first; read again only if the store has changed.
     pub(crate) fn runs(&self) -> Result<Arc<Vec<Summary>>, ServerError> {
         let mut kept = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((store, version, runs)) = &mut *kept {
-            let now = store.version()?;
-            if now != *version {
-                (*version, *runs) = (now, Arc::new(store.list()?));
+        if let Some(listed) = &mut *kept {
+            let now = listed.store.version()?;
+            if now != listed.version {
+                (listed.version, listed.runs) = (now, Arc::new(listed.store.list()?));
             }
-            return Ok(Arc::clone(runs));
+            return Ok(Arc::clone(&listed.runs));
         }
         // With the lock held: whoever comes meanwhile finds what this one reads.
         let store = Store::open_to_read(&self.store)?;
@@ -71,7 +77,7 @@ impl Lab {
         let runs = Arc::new(store.list()?);
         // A store that is not there yet is no store to keep open.
         if store.is_there() {
-            *kept = Some((store, version, Arc::clone(&runs)));
+            *kept = Some(Listed { store, version, runs: Arc::clone(&runs) });
         }
         Ok(runs)
     }

@@ -175,7 +175,7 @@ fn told(run: &Run, repeat: &Repeat) -> Arc<str> {
         number: repeat.number,
         outcome: repeat.outcome.word(),
         why: words::causes(repeat.outcome.causes()),
-        value: Phrase::of(|language| in_language(figure.as_deref().unwrap_or_default(), language).into()),
+        value: Phrase::of(|language| in_language(figure.as_deref().unwrap_or_default(), language)),
     })
 }
 

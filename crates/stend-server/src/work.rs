@@ -100,7 +100,6 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
     let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
     let last = || last_line(lab, &job.run);
     Ok(match (state_in_store(lab, &job.run)?, status.and_then(code)) {
-        (Some(RunState::Finished), Some(3)) => (State::Finished, last()),
         (Some(RunState::Finished), _) => (State::Finished, None),
         (_, Some(130)) => (State::Stopped, None),
         _ if asked_to_stop => (State::Stopped, None),

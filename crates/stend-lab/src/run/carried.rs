@@ -134,7 +134,9 @@ pub enum CarriedError {
     #[error("{0} is a plan and no result; `stend-probe run {0} > result.jsonl` makes one of it")]
     Plan(String),
     /// It is something else.
-    #[error("{0} is neither a run that stend exported nor a result of stend-probe run")]
+    #[error(
+        "{0} is no run that stend exported, no result of stend-probe run, and nothing that hyperfine --export-json or go test -bench wrote"
+    )]
     Foreign(String),
     /// A line is not what stands in a result.
     #[error("{name}:{line}: it is no line of a result: {source}")]

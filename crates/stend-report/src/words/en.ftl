@@ -1082,6 +1082,7 @@ settle-all = { $count ->
     [one] about { $numbers } { $counted } would settle it ({ $option })
    *[other] about { $numbers } { $counted } would settle them ({ $option })
 }
+settle-least = a verdict takes { $numbers } { $counted } at least ({ $option })
 on-average = { $count ->
     [1] {""}
    *[other] on average{" "}

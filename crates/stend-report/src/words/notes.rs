@@ -128,7 +128,7 @@ fn side(
     let tools = tools.iter().map(|(name, version)| format!(" ({name}: {version})"));
     let found: String = compiler.chain(tools).collect();
     // A side without a name of its own is called by its settings.
-    let label = run.split_once(':').map_or("", |(_, label)| label);
+    let label = run.split_once(':').map_or(run, |(_, label)| label);
     let settings = match settings.join("; ") {
         settings if settings == label || settings.is_empty() && label == AS_IT_IS => String::new(),
         settings if settings.is_empty() => format!(": {}", plain("as-it-is", language)),

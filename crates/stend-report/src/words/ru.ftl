@@ -1078,6 +1078,11 @@ settle-all = чтобы решить, хватит примерно { $numbers }
        *[other] повторов
     }
 } ({ $option })
+settle-least = для вердикта нужно не меньше { $numbers } { $counted ->
+    [pairs] пар
+    [sessions] сессий
+   *[repeats] повторов
+} ({ $option })
 on-average = { $count ->
     [1] {""}
    *[other] в среднем{" "}

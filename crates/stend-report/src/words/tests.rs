@@ -321,3 +321,15 @@ fn what_repeats_were_lost_to_is_counted() {
         }
     }
 }
+
+#[test]
+fn a_side_that_has_only_a_name_is_the_machine_as_it_is() {
+    let side = |run: &str, settings: &[&str]| {
+        let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
+        let note = Note::Side { run: run.into(), settings, compiler: None, tools: Vec::new() };
+        notes::note(&note, Language::English)
+    };
+    assert_eq!(side("heuristic", &[]), "heuristic: the machine as it is");
+    assert_eq!(side("20261127-0412-3f9a:heuristic", &[]), "20261127-0412-3f9a:heuristic: the machine as it is");
+    assert_eq!(side("always", &["sysctl.vm.overcommit_memory=1"]), "always: sysctl.vm.overcommit_memory=1");
+}

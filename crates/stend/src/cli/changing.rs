@@ -13,7 +13,7 @@ pub(super) struct Changing {
     /// Set a variable of the suite, or of a job file
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// Multiply the suite's sizes and durations: 0.01 is a hundredth
+    /// Multiply the suite's sizes and durations by this, 1 at most: 0.01 is a hundredth
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
     scale: Option<f64>,
     /// Valid repeats of each scenario

@@ -68,7 +68,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             if let (Some(label), None) = (&record.run.label, store.label_of(id)?)
                 && let Ok(other) = store.resolve(label)
             {
-                talk!("{name}: without its label \"{label}\", which is that of run {other} here");
+                talk!(
+                    "{name}: without its label \"{label}\", which is that of run {other} here; give it another one: {} label {id} NAME",
+                    output::program()
+                );
             }
             continue;
         }

@@ -109,7 +109,7 @@ enum Command {
     Report(report::Arguments),
     /// Write a run with all its samples to one file
     Export(export::Arguments),
-    /// Import exported runs, and results of machines without a network connection
+    /// Import exported runs, results of machines without a network connection, and what hyperfine and Go measured
     Import(import::Arguments),
     /// Pack a suite for a machine without a network connection: plan and sources in one file
     #[command(mut_arg("set", |it| it.help("Set a variable of the suite")))]

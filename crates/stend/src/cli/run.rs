@@ -69,7 +69,7 @@ pub(super) struct Arguments {
     time_budget: Option<Duration>,
     /// Measure two configurations alternately and compare them in pairs; `repeats` is then the number of pairs. A side is a list of settings
     /// separated by `;`, or empty for the unmodified machine: name=, env.NAME=, prefix=, sysctl.NAME=, governor=, set.PARAMETER=, backend=,
-    /// target.KEY=, tool.NAME=, cc=, cflags= (docs/guide/ab.md). Without sides, the two are two --command
+    /// target.KEY=, rig.SETTING=, tool.NAME=, cc=, cflags= (docs/guide/ab.md). Without sides, the two are two --command
     #[arg(long, num_args = 0..=2, value_names = ["SIDE", "SIDE"], conflicts_with = "profile")]
     ab: Option<Vec<String>>,
     /// Measure so many times, a run each time. With --on A,B each round measures both machines, and from five rounds on they are compared in turns,

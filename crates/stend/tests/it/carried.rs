@@ -330,7 +330,7 @@ fn a_result_that_is_none_says_why() {
     isolated.import_refuses("plan.json", &["plan.json is a plan and no result", "stend-probe run"]);
     isolated.import_refuses(".", &[". cannot be read", "directory"]);
     isolated.import_refuses("missing.jsonl", &["missing.jsonl cannot be read"]);
-    isolated.import_refuses("suite.toml", &["suite.toml is neither"]);
+    isolated.import_refuses("suite.toml", &["suite.toml is no run"]);
     let lines: Vec<_> = good.lines().collect();
     let line = lines.iter().position(|line| line.starts_with("{\"event\":\"attempt\"")).unwrap();
     let at = format!("bad.jsonl:{}: ", line + 1);

@@ -56,6 +56,10 @@ fn an_exit_status_fails_the_repeat_unless_any_will_do() {
     assert!(ended.out.contains("exited with status 7") && ended.out.contains("oh dear"), "{}", ended.out);
     time(&stand, &["--command", "exit 7", "--ignore-failure"]);
     assert_eq!(repeats(&stand)[0]["report"]["observed"]["exit_status"], 7.0);
+    let other = time(&stand, &["--command", "true", "--ignore-failure"]);
+    assert!(!other.err.contains("compare with the run before"), "nothing in common: {}", other.err);
+    let again = time(&stand, &["--command", "true", "--ignore-failure"]);
+    assert!(again.err.contains("compare with the run before") || again.status == Some(3), "{}", again.err);
     // What is not there is not looked for again and again.
     time(&stand, &["--", "/no/such/program"]);
     assert_eq!(repeats(&stand).len(), 1, "after the warm-up it is certain");

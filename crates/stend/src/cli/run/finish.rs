@@ -1,7 +1,7 @@
 //! What is said and written of a run that is complete.
 
 use stend_model::plan::Phase;
-use stend_model::run::Outcome;
+use stend_model::run::{Outcome, Run};
 
 use super::Options;
 use crate::catalogue;
@@ -40,10 +40,20 @@ pub(in crate::cli) fn finish(
         let stend = output::program();
         let has_figures =
             record.repeats.iter().any(|repeat| repeat.phase == Phase::Measured && repeat.outcome == Outcome::Valid);
-        match store.finished_before(id)? {
+        let before = store.finished_before(id)?.map(|before| store.run(&before)).transpose()?;
+        let is_comparable = |before: &Run| {
+            let all = &before.suite.scenarios;
+            record
+                .run
+                .suite
+                .scenarios
+                .iter()
+                .any(|own| all.iter().any(|one| one.name == own.name && one.work() == own.work()))
+        };
+        match before.filter(is_comparable) {
             _ if !has_figures => {}
             _ if !record.run.sides.is_empty() => talk!("compare the two sides: {stend} compare {id}"),
-            Some(before) => talk!("compare with the run before it: {stend} compare {before} {id}"),
+            Some(before) => talk!("compare with the run before it: {stend} compare {} {id}", before.id),
             None => talk!("after another run: {stend} compare {id} last"),
         }
         talk!("show all of this one: {stend} show {id}");
