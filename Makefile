@@ -132,7 +132,7 @@ test-steady: packages-test programs ## make test, once built, 5 times beside fou
 
 schemas: ## write the JSON Schemas anew from the types
 	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend-model --test schemas
-	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend --lib cli::schema
+	@STEND_WRITE_SCHEMAS=1 $(CARGO) test --quiet $(CARGO_FLAGS) --package stend --package stend-server --lib the_file_is_what_the_types_say
 
 bench: build ## the speeds that this project promises, of the lab, pipes and Morse code; those of ciphers: bench-kuzma
 	@failed=; for part in bench-lab bench-pipes; do $(MAKE) --no-print-directory $$part || failed=1; done; [ -z "$$failed" ]

@@ -25,6 +25,7 @@ use crate::guard;
 use crate::jobs::{Added, Job, Order};
 use crate::lab::Lab;
 use crate::live::{Seen, View};
+use crate::openapi;
 use crate::problem::Problem;
 use crate::work;
 
@@ -288,6 +289,17 @@ pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
     }
     lab.changed();
     known_job(lab, id).await
+}
+
+/// The API's description.
+pub(crate) async fn openapi() -> Json<serde_json::Value> {
+    Json(openapi::document())
+}
+
+/// The schemas of what commands print, to which it refers.
+pub(crate) async fn output_schema() -> Response {
+    let text = include_str!("../../../docs/reference/output.schema.json");
+    ([(CONTENT_TYPE, "application/schema+json")], text).into_response()
 }
 
 /// A token for programs.

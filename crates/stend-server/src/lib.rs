@@ -11,6 +11,7 @@ mod guard;
 mod jobs;
 mod lab;
 mod live;
+mod openapi;
 mod pages;
 mod problem;
 mod work;
@@ -107,7 +108,9 @@ fn router(lab: Arc<Lab>, address: SocketAddr) -> Router {
         .route("/jobs/{job}", get(api::job))
         .route("/jobs/{job}/stop", post(api::stop))
         .route("/jobs/{job}/resume", post(api::resume))
-        .route("/tokens", post(api::token));
+        .route("/tokens", post(api::token))
+        .route("/openapi.json", get(api::openapi))
+        .route("/output.schema.json", get(api::output_schema));
     let inside = Router::new()
         .nest("/api/v1", of_program)
         .route("/", get(pages::home).post(pages::start))

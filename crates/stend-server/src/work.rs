@@ -80,7 +80,7 @@ async fn attend(lab: Arc<Lab>, job: Job) {
 fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerError> {
     let mut status = None;
     if let Some(pid) = process_of(&job.run) {
-        while process_of(&job.run) == Some(pid) {
+        while measures(pid, &job.run) {
             std::thread::sleep(LOOK);
         }
     } else {
@@ -139,19 +139,20 @@ pub(crate) fn stop(run: &str) -> bool {
     process_of(run).is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
 }
 
-/// The process that measures a run: one of this user's `stend`, with the run's id among its words.
+/// The process that measures a run.
 fn process_of(run: &str) -> Option<Pid> {
-    let (begin, go_on) = (format!("--id={run}"), run.as_bytes());
-    std::fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let words = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
-        let measures = |command: &[u8]| words.iter().take(5).any(|word| *word == command);
-        let is_it =
-            measures(b"run") && words.contains(&begin.as_bytes()) || measures(b"resume") && words.contains(&go_on);
-        // Threads of its own and what it starts have other words; a zombie has none.
-        if is_it { Pid::from_raw(pid) } else { None }
-    })
+    let entries = std::fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
+    pids.find(|pid| measures(*pid, run))
+}
+
+/// Whether a process is a `stend` that measures a run: the run's id is among its words. What it starts has other words, and a zombie has none.
+fn measures(pid: Pid, run: &str) -> bool {
+    let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
+    let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
+    let is_command = |command: &str| words.iter().take(COMMAND_PLACE + 1).any(|word| *word == command.as_bytes());
+    let has = |wanted: &str| words.contains(&wanted.as_bytes());
+    is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run)
 }
 
 fn state_in_store(lab: &Lab, run: &str) -> Result<Option<RunState>, ServerError> {
@@ -209,6 +210,9 @@ pub(crate) struct Refused {
     /// Its last line.
     pub(crate) said: String,
 }
+
+/// Behind the program and its options for all commands.
+const COMMAND_PLACE: usize = 4;
 
 /// A command of the same program, with the same store.
 pub(crate) fn command(program: &std::path::Path, store: &std::path::Path) -> Command {

@@ -825,7 +825,7 @@ history-build = build, { $what }
 history-no-run = No run has a valid repeat.
 history-too-few = Changes of level are searched for only with ten runs or more: { $more ->
     [one] { $more } run more is
-   *[other] { $more } runs more are
+   *[other] { $more } more runs are
 } needed.
 history-without-ratio = Changes of level are not searched for: some value is not above zero.
 history-no-change = The level never changed.

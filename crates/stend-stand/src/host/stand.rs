@@ -70,7 +70,7 @@ pub enum BuildError {
     #[error("{0}: {RIGHT}")]
     Relative(String),
     /// The machine has no such compiler.
-    #[error("there is no compiler {program} {place}; install one, or say which with --cc")]
+    #[error("there is no compiler {program} {place}; install one, or name another: --cc, or cc= of a side")]
     NoCompiler {
         /// How it is called.
         program: String,

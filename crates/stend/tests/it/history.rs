@@ -196,7 +196,7 @@ fn what_changed_near_a_change_is_told_where_nothing_changed_at_it() {
 fn too_few_runs_say_how_many_more_are_needed() {
     let (stand, _) = stand(7, 3);
     let text = stand.fine(&["history", "small"]).out;
-    assert!(text.contains("3 runs more are needed"), "{text}");
+    assert!(text.contains("3 more runs are needed"), "{text}");
     let history = &stand.json(&["history", "small"])["history"];
     assert_eq!((&history["more_needed"], &history["changes"]), (&json!(3), &json!([])));
 }
