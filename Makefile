@@ -110,7 +110,7 @@ test-rust: programs
 	$(MAKE) --no-print-directory test-lab || failed=1; \
 	wait $$browser || failed=1; cat $(TARGET)/test-browser.log; [ -z "$$failed" ]
 
-test-browser: toolchains ## the report in headless Chromium: sorting, looking into figures, languages, telephone, paper, accessibility
+test-browser: toolchains ## the report and the console in headless Chromium: sorting, figures, runs started and watched, languages, telephone, paper, accessibility
 	@CARGO="$(firstword $(CARGO))" crates/stend/tests/browser/run.sh "$(CURDIR)/$(TARGET)"
 
 include setup/cross.mk

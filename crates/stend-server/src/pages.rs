@@ -1,6 +1,5 @@
 //! The pages, for people.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -132,6 +131,9 @@ pub(crate) struct OrderForm {
     a: String,
     #[serde(default)]
     b: String,
+    /// Variables of the suite: NAME=VALUE, separated by spaces.
+    #[serde(default)]
+    set: String,
     #[serde(default)]
     even_if_unfit: String,
     /// Drawn with the form, so that a form that is sent twice starts one run.
@@ -140,11 +142,15 @@ pub(crate) struct OrderForm {
 }
 
 impl OrderForm {
-    fn order(&self) -> Result<Order, String> {
+    /// The order, or the field that is filled in wrongly, with what stands in it.
+    fn order(&self) -> Result<Order, (&'static str, String)> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let number = |text: &str, what: &str| format!("{what}: \"{}\"", text.chars().take(40).collect::<String>());
-        let repeats = given(&self.repeats).map(|text| text.parse().map_err(|_| number(&text, "repeats")));
-        let scale = given(&self.scale).map(|text| text.parse().map_err(|_| number(&text, "scale")));
+        let repeats = given(&self.repeats).map(|text| text.parse().map_err(|_| ("repeats", text)));
+        let scale = given(&self.scale).map(|text| text.parse().map_err(|_| ("scale", text)));
+        let variable = |text: &str| match text.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => Err(("variables", text.to_owned())),
+        };
         let sides = [self.a.trim().to_owned(), self.b.trim().to_owned()];
         Ok(Order {
             suite: self.suite.clone(),
@@ -152,7 +158,7 @@ impl OrderForm {
             label: given(&self.label),
             repeats: repeats.transpose()?,
             scale: scale.transpose()?,
-            set: BTreeMap::new(),
+            set: self.set.split_whitespace().map(variable).collect::<Result<_, _>>()?,
             even_if_unfit: !self.even_if_unfit.is_empty(),
             sides: (sides != [const { String::new() }; 2]).then_some(sides),
         })
@@ -198,9 +204,13 @@ pub(crate) async fn start(lab: Served, headers: HeaderMap, Form(form): Form<Orde
     let key = Some(form.key.clone()).filter(|key| !key.is_empty() && key.len() <= 200);
     let order = match form.order() {
         Ok(order) => order,
-        Err(what) => {
-            let said = format!("{}: {what}", Words::of(&headers).say("no-number"));
-            return home_with(&lab, &headers, form, Some(said), None).await;
+        Err((field, text)) => {
+            let words = Words::of(&headers);
+            let text: String = text.chars().take(40).collect();
+            let said = format!("{}: {} \"{text}\"", words.say(field), words.say("makes-no-sense"));
+            let mut page = home_with(&lab, &headers, form, Some(said), None).await;
+            *page.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
+            return page;
         }
     };
     match api::ordered(&lab, order, key).await {

@@ -232,6 +232,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     if !arguments.switch.is_empty() {
         switching::check(arguments, &destinations)?;
     }
+    if let Some(name) = &arguments.label {
+        if destinations.len() > 1 {
+            return Err(Failure::usage(format!(
+                "--label {name}: a label is of one run, and --on names several machines"
+            )));
+        }
+        let directory = global.store_directory()?;
+        let store = Store::open_to_read(&directory)?;
+        label::check(&store, &Hosts::read(&directory).map_err(Failure::usage)?, name)?;
+        store.check_free(name, "")?;
+    }
     if arguments.dry_run {
         return dry_runs(global, arguments, &destinations, &wanted);
     }
@@ -245,15 +256,6 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         if store.has_run(id)? {
             return Err(Failure::usage(format!("--id {id}: there is a run with this id")));
         }
-    }
-    if let Some(name) = &arguments.label {
-        if destinations.len() > 1 {
-            return Err(Failure::usage(format!(
-                "--label {name}: a label is of one run, and --on names several machines"
-            )));
-        }
-        label::check(&store, &Hosts::read(&directory).map_err(Failure::usage)?, name)?;
-        store.check_free(name, "")?;
     }
     drop(store);
     if !arguments.switch.is_empty() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Opens a report in headless Chromium and uses it as a reader does. What it needs and is missing is named, with the command that
+# Opens a report and the console in headless Chromium and uses them as people do. What it needs and is missing is named, with the command that
 # installs it; then nothing is tested, which under CI is a failure.
 # Usage: run.sh TARGET [PAGE…], where TARGET is the folder for what is built. With pages it measures instead how soon these are open.
 set -eu
@@ -42,4 +42,8 @@ fi
 
 STEND_SAMPLE_REPORTS=$packages "$cargo" test --quiet --locked --target-dir "$target" --workspace --lib \
     pages_to_be_looked_at -- --ignored >"$packages/log" 2>&1 || { cat "$packages/log" >&2; exit 1; }
-STEND_REPORTS=$packages STEND_BROWSER_MODULES=$packages CHROMIUM=$browser node --test "$here/report.test.mjs"
+# The program, built as the lab's own tests have it.
+"$cargo" test --quiet --locked --target-dir "$target" --workspace --no-run >"$packages/log" 2>&1 || { cat "$packages/log" >&2; exit 1; }
+target=$(cd "$target" && pwd)
+STEND_REPORTS=$packages STEND_BROWSER_MODULES=$packages CHROMIUM=$browser STEND=$target/debug/stend STEND_REAL_PROBE=$target/release/stend-probe \
+    node --test "$here/report.test.mjs" "$here/console.test.mjs"

@@ -219,6 +219,7 @@ fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
         json!({ "suite": "-- touch" }),
         json!({ "suite": touch }),
         json!({ "suite": "" }),
+        json!({ "suite": "summit", "label": "last" }),
         json!({ "suite": "summit", "machine": "elsewhere" }),
         json!({ "suite": "summit", "machine": "local,local" }),
         json!({ "suite": "summit", "repeats": 0 }),

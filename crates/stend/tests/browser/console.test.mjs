@@ -1,0 +1,139 @@
+// The console of `stend serve` in a real browser: sign in, start a run, watch it, stop it, go on with it, compare two.
+//
+// run.sh starts it and says where things are. The runs are real ones, of a suite of the program that is scaled down. Their instruments wait
+// at a gate, a file, where a run must not end by itself.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+const { STEND, STEND_REAL_PROBE, STEND_BROWSER_MODULES, CHROMIUM } = process.env;
+const modules = createRequire(pathToFileURL(`${STEND_BROWSER_MODULES}/`));
+const { chromium } = modules("playwright-core");
+const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
+
+const patience = 120_000 * Number(process.env.PATIENCE || 1);
+const place = mkdtempSync(join(tmpdir(), "stend-console-"));
+const gate = join(place, "gate");
+let browser, server, address, context, page;
+const complaints = [];
+
+before(async () => {
+  const probe = join(place, "probe");
+  const waits = `case "$1 $*" in "cipher "*--mode*) while [ -e '${gate}' ]; do sleep 0.05; done ;; esac`;
+  writeFileSync(probe, `#!/bin/sh\n${waits}\nexec '${STEND_REAL_PROBE}' "$@"\n`, { mode: 0o755 });
+  const env = { ...process.env, STEND_STORE: join(place, "store"), STEND_WORK: join(place, "work"), STEND_LOCK: join(place, "lock"), STEND_PROBE: probe };
+  server = spawn(STEND, ["serve", "--listen", "127.0.0.1:0"], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const [first] = await once(server.stdout, "data");
+  address = new URL(String(first).trim());
+  const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
+  browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: patience });
+  context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale: "en-GB" });
+  context.setDefaultTimeout(patience);
+  page = await context.newPage();
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => new URL(request.url()).origin === address.origin || complaints.push(request.url()));
+});
+after(async () => {
+  rmSync(gate, { force: true });
+  await browser?.close();
+  server?.kill("SIGTERM");
+  rmSync(place, { recursive: true, force: true });
+});
+
+const accessible = async (what) => {
+  await page.evaluate(axe);
+  const found = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html)}`), [], what);
+};
+const start = async (fields) => {
+  await page.goto(address.origin);
+  await page.selectOption("select[name=suite]", "summit");
+  for (const [name, value] of Object.entries({ scale: "0.001", repeats: "1", set: "seconds=0.001", ...fields })) await page.fill(`input[name=${name}]`, value);
+  await page.check("input[name=even_if_unfit]");
+  await page.click("form.order button.main");
+};
+
+test("the token of the address signs one browser in", async () => {
+  await page.goto(`${address.origin}/sign-in?token=wrong`);
+  await page.click("main button");
+  await page.waitForSelector("[role=alert]");
+  complaints.length = 0; // That the answer was 403.
+  await page.goto(address.href);
+  await accessible("to sign in");
+  await page.click("main button");
+  await page.waitForSelector("form.order");
+  await accessible("the first page, with nothing on it");
+});
+
+test("what a run is refused for stands beside the form, which keeps what was written", async () => {
+  await start({ repeats: "many", label: "kept" });
+  assert.match(await page.textContent("[role=alert]"), /many/);
+  assert.equal(await page.inputValue("input[name=label]"), "kept");
+  await start({ label: "last" });
+  assert.match(await page.textContent("[role=alert]"), /label/);
+  complaints.length = 0; // That the answers were 422.
+});
+
+test("a run is started and its repeats come by themselves", async () => {
+  writeFileSync(gate, "");
+  await start({ label: "before" });
+  await page.click("tbody th a >> text=before");
+  await page.waitForSelector("#state.running");
+  assert.equal(await page.locator("#repeats tbody tr").count(), 0);
+  rmSync(gate);
+  await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
+  await page.waitForSelector("#state.finished");
+  // The page was loaded again, and has them all, each once.
+  await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
+  const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
+  assert.deepEqual(numbers, numbers.map((_, at) => numbers.length - at));
+  await accessible("a run");
+});
+
+test("a run is stopped and gone on with", async () => {
+  writeFileSync(gate, "");
+  await start({ label: "after" });
+  await page.click("tbody th a >> text=after");
+  await page.waitForSelector("#state.running");
+  await page.click("form[action$='/stop'] button");
+  await page.waitForSelector("#state.stopped");
+  rmSync(gate);
+  await page.click("form[action$='/resume'] button");
+  await page.waitForSelector("#state.finished");
+});
+
+test("runs that are picked are compared, in the report's own page, which is walled off", async () => {
+  await page.goto(address.origin);
+  assert.ok(await page.isDisabled("form.pick button"));
+  for (const box of await page.$$("form.pick input[type=checkbox]")) await box.check();
+  await page.click("form.pick button");
+  await page.waitForSelector("#results");
+  assert.match(await page.title(), /before|after/);
+  assert.equal(await page.evaluate(() => { try { return document.cookie; } catch { return "walled off"; } }), "walled off");
+  await page.goBack();
+});
+
+test("in Russian, on a telephone, and in the dark", async () => {
+  await page.goto(address.origin);
+  await page.click("button[data-language=ru]");
+  await page.waitForSelector("html[lang=ru]");
+  await page.setViewportSize({ width: 375, height: 800 });
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await accessible(`Russian, ${colorScheme}`);
+  }
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+  await page.click("tbody th a >> nth=0");
+  await page.waitForSelector("#repeats tbody tr");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nor on a run's page");
+});
+
+test("nothing complained, and nothing came from elsewhere", () => assert.deepEqual(complaints, []));
