@@ -33,8 +33,11 @@ use crate::work;
 const SCHEMA_VERSION: u32 = 1;
 
 /// So many of a list are given unless fewer are asked for.
-const LARGEST_PAGE: usize = 1000;
+pub(crate) const LARGEST_PAGE: usize = 1000;
 const USUAL_PAGE: usize = 100;
+
+/// No key of an order is longer.
+pub(crate) const LONGEST_KEY: usize = 200;
 
 type Answer<T> = Result<T, Problem>;
 type Served = State<Arc<Lab>>;
@@ -208,8 +211,11 @@ pub(crate) async fn start(
     let key = headers.get("idempotency-key").map(|key| key.to_str().map(str::to_owned));
     let key =
         key.transpose().map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is plain text"))?;
-    if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > 200) {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is 1 to 200 characters"));
+    if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
+        return Err(Problem::new(
+            StatusCode::BAD_REQUEST,
+            format!("Idempotency-Key: it is 1 to {LONGEST_KEY} characters"),
+        ));
     }
     let (status, job) = match ordered(&lab, order, key).await? {
         Added::New(job) => (StatusCode::CREATED, job),

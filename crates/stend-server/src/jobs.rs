@@ -42,6 +42,7 @@ const TABLES: &str = "
 #[serde(deny_unknown_fields)]
 pub(crate) struct Order {
     /// A suite of the program.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"))]
     pub(crate) suite: String,
     /// The machine: `local`, or one that `stend hosts` lists.
     #[serde(default = "here")]
@@ -50,6 +51,7 @@ pub(crate) struct Order {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) label: Option<String>,
     /// How often each scenario is measured, in place of what the suite says.
+    #[schemars(range(min = 1))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) repeats: Option<u32>,
     /// What sizes and durations are multiplied by.

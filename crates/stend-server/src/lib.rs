@@ -108,9 +108,7 @@ fn router(lab: Arc<Lab>, address: SocketAddr) -> Router {
         .route("/jobs/{job}", get(api::job))
         .route("/jobs/{job}/stop", post(api::stop))
         .route("/jobs/{job}/resume", post(api::resume))
-        .route("/tokens", post(api::token))
-        .route("/openapi.json", get(api::openapi))
-        .route("/output.schema.json", get(api::output_schema));
+        .route("/tokens", post(api::token));
     let inside = Router::new()
         .nest("/api/v1", of_program)
         .route("/", get(pages::home).post(pages::start))
@@ -125,6 +123,9 @@ fn router(lab: Arc<Lab>, address: SocketAddr) -> Router {
         .route("/sign-in", get(pages::sign_in).post(pages::signing_in))
         .route("/style.css", get(pages::style))
         .route("/live.js", get(pages::script))
+        // Published, and no secret.
+        .route("/api/v1/openapi.json", get(api::openapi))
+        .route("/api/v1/output.schema.json", get(api::output_schema))
         .merge(inside)
         .fallback(pages::nothing)
         .layer(map_response(pages::in_problem_details))

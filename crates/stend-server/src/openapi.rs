@@ -3,7 +3,7 @@
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::api::{JobInFull, JobList, Runs, Token};
+use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Runs, Token};
 use crate::jobs::{Job, Order};
 use crate::problem::Problem;
 
@@ -123,13 +123,19 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
         let kind = if name == "job" { "integer" } else { "string" };
         json!({ "name": name, "in": "path", "required": true, "schema": { "type": kind } })
     });
-    let in_query = request.query.iter().map(
-        |(name, kind)| json!({ "name": name, "in": "query", "required": *name == "runs", "schema": { "type": kind } }),
-    );
-    let header = |name: &str, kind: &str| json!({ "name": name, "in": "header", "schema": { "type": kind } });
+    let in_query = request.query.iter().map(|(name, kind)| {
+        let mut schema = json!({ "type": kind });
+        if *name == "limit" {
+            (schema["minimum"], schema["maximum"]) = (1.into(), LARGEST_PAGE.into());
+        }
+        json!({ "name": name, "in": "query", "required": *name == "runs", "schema": schema })
+    });
+    let header = |name: &str, schema: Value| json!({ "name": name, "in": "header", "schema": schema });
     let in_header = match request.answer {
-        Answer::Events => Some(header("Last-Event-ID", "integer")),
-        _ if request.takes_order => Some(header("Idempotency-Key", "string")),
+        Answer::Events => Some(header("Last-Event-ID", json!({ "type": "integer", "minimum": 0 }))),
+        _ if request.takes_order => {
+            Some(header("Idempotency-Key", json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_KEY })))
+        }
         _ => None,
     };
     let parameters: Vec<Value> = in_path.chain(in_query).chain(in_header).collect();

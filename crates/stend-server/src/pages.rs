@@ -201,7 +201,7 @@ async fn home_with(
 }
 
 pub(crate) async fn start(lab: Served, headers: HeaderMap, Form(form): Form<OrderForm>) -> Response {
-    let key = Some(form.key.clone()).filter(|key| !key.is_empty() && key.len() <= 200);
+    let key = Some(form.key.clone()).filter(|key| !key.is_empty() && key.len() <= api::LONGEST_KEY);
     let order = match form.order() {
         Ok(order) => order,
         Err((field, text)) => {

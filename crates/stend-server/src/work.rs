@@ -6,14 +6,14 @@
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stend_model::run::RunState;
 use stend_store::Store;
 
@@ -146,9 +146,14 @@ fn process_of(run: &str) -> Option<Pid> {
     pids.find(|pid| measures(*pid, run))
 }
 
-/// Whether a process is a `stend` that measures a run: the run's id is among its words. What it starts has other words, and a zombie has none.
+/// Whether a process is a `stend` of this user that measures a run: the run's id is among its words. What it starts has other words, and a zombie
+/// has none.
 fn measures(pid: Pid, run: &str) -> bool {
-    let words = std::fs::read(format!("/proc/{}/cmdline", pid.as_raw_pid())).unwrap_or_default();
+    let process = PathBuf::from(format!("/proc/{}", pid.as_raw_pid()));
+    if std::fs::metadata(&process).map(|process| process.uid()).ok() != Some(geteuid().as_raw()) {
+        return false;
+    }
+    let words = std::fs::read(process.join("cmdline")).unwrap_or_default();
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     let is_command = |command: &str| words.iter().take(COMMAND_PLACE + 1).any(|word| *word == command.as_bytes());
     let has = |wanted: &str| words.contains(&wanted.as_bytes());
