@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -374,4 +375,35 @@ fn what_cannot_be_served_is_said_in_a_line() {
     refused(&stand, "127.0.0.1:0", 4, "another `stend serve` has this store");
     refused(&other, "0.0.0.0:0", 2, "ssh -L");
     refused(&other, "nowhere", 2, "--listen");
+}
+
+/// KILLS in the environment says how often; `make test-all` has 100.
+#[test]
+fn killed_at_any_moment_no_run_is_lost_or_made_twice() {
+    let stand = Stand::new();
+    let kills = std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(3);
+    let mut server = Server::new(&stand);
+    let order = short().to_string();
+    for kill in 0..kills {
+        // Nobody waits for the answer. The moments lie between the order's arrival and the end of its run, and what is so at any of them is tested.
+        let sent = server.send("POST", "/api/v1/jobs", &["content-type: application/json"], &order);
+        std::thread::sleep(Duration::from_millis(1500 * kill / kills));
+        server.kill(Signal::KILL);
+        drop(sent);
+        server = Server::new(&stand);
+    }
+    let last = server.order(&short(), &[]).json()["id"].clone();
+    server.until(&last, "finished");
+    let jobs = server.get("/api/v1/jobs?limit=1000").json()["jobs"].as_array().unwrap().clone();
+    let mut ordered: Vec<_> = jobs.iter().map(|job| job["run"].as_str().unwrap().to_owned()).collect();
+    let runs = stand.json(&["list"])["runs"].as_array().unwrap().clone();
+    let mut made: Vec<_> = runs.iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect();
+    ordered.sort();
+    made.sort();
+    assert_eq!(ordered, made, "each order is a run, and each run was ordered");
+    for run in &made {
+        let shown = stand.json(&["show", run])["run"].clone();
+        assert_eq!(shown["run"]["state"], "finished", "{run}");
+        assert_eq!(shown["sessions"].as_array().unwrap().len(), 1, "{run}: its own process went on");
+    }
 }
