@@ -34,8 +34,9 @@ use stend_model::suite::Scenario;
 use crate::words::language::Language;
 use crate::words::{self, Given};
 use stend_compare::curves;
-use stend_compare::table::{Cell, ColumnOrigin, Table};
+use stend_compare::table::{Cell, ColumnOrigin, Row, Table};
 use stend_model::profile::Profile;
+use stend_stats::LEAST_NUMBERS;
 
 use super::answer::answer;
 use super::chart::Purpose;
@@ -325,6 +326,11 @@ fn summary(input: &Input) -> Phrase {
     };
     let measured = scenarios_with(|cell| cell.measured().is_some());
     let without = scenarios_with(|cell| matches!(cell, Cell::Nothing { .. })).difference(&measured).count();
+    // That a test passes takes one repeat.
+    let is_figure = |row: &&Row| row.main && input.table.conformance.iter().all(|of| of.scenario != row.scenario);
+    let counted = |row: &Row| row.measured(0).map(|value| value.valid as usize);
+    let few =
+        input.table.rows.iter().filter(is_figure).filter_map(counted).filter(|valid| *valid < LEAST_NUMBERS).count();
     let (sessions, boots) = match &base.origin {
         ColumnOrigin::Run { sessions, boots, .. } => (*sessions, *boots),
         ColumnOrigin::Published { .. } => (1, 1),
@@ -339,6 +345,7 @@ fn summary(input: &Input) -> Phrase {
         why,
         measured: measured.len(),
         skipped: without + skipped,
+        few,
         machine: input.runs.first().map_or(&base.title, |data| &data.run.machine.name),
         moment: input.runs.first().map(|data| text::moment(data.run.started_at)),
         sessions: text::sessions_of(sessions, boots),

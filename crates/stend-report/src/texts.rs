@@ -9,6 +9,7 @@ use super::text;
 use crate::words::language::Language;
 use crate::words::{self, Given};
 use stend_compare::table::AgainstBase;
+use stend_stats::LEAST_NUMBERS;
 
 macro_rules! texts {
     ($($name:ident),* $(,)?) => {
@@ -66,6 +67,8 @@ pub struct Summary<'a> {
     pub measured: usize,
     /// Scenarios without one.
     pub skipped: usize,
+    /// Scenarios of which so few repeats count that no verdict can rest on them.
+    pub few: usize,
     /// Why most have none, where no scenario has one.
     pub why: Option<Phrase>,
     /// The machine's title.
@@ -79,7 +82,7 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// In plain words.
     pub fn phrase(&self) -> Phrase {
-        let Self { measured, skipped, why, machine, moment, sessions } = self;
+        let Self { measured, skipped, few, why, machine, moment, sessions } = self;
         let why = why.as_ref().map_or(Given::Text(""), Given::Said);
         words::say(
             "summary",
@@ -88,6 +91,8 @@ impl Summary<'_> {
                 ("machine", Given::Text(machine)),
                 ("moment", Given::Text(moment.as_deref().unwrap_or_default())),
                 ("skipped", Given::Count(*skipped)),
+                ("few", Given::Count(*few)),
+                ("least", Given::Count(LEAST_NUMBERS)),
                 ("why", why),
                 ("sessions", Given::Said(sessions)),
             ],
@@ -155,16 +160,16 @@ mod tests {
         let summary = |measured, skipped, sessions: [u32; 2]| {
             let sessions = text::sessions_of(sessions[0], sessions[1]);
             let moment = Some("2026-11-21 05:55 UTC".into());
-            Summary { measured, skipped, why: None, machine: "pc-7", moment, sessions }.phrase()
+            Summary { measured, skipped, few: skipped, why: None, machine: "pc-7", moment, sessions }.phrase()
         };
         let two = summary(14, 2, [1, 1]);
         assert_eq!(
             two.english(),
-            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; one session."
+            "14 scenarios measured on pc-7, 2026-11-21 05:55 UTC; 2 have no figure; 2 have fewer than 5 valid repeats; one session."
         );
         assert_eq!(
             two.russian(),
-            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; одна сессия."
+            "Измерено 14 сценариев на машине pc-7, 2026-11-21 05:55 UTC; 2 без результата; в 2 учтено меньше 5 повторов; одна сессия."
         );
         let one = summary(1, 0, [6, 1]);
         assert!(

@@ -779,6 +779,10 @@ summary = { $measured ->
         [1] {""}
        *[other] most often{" "}
     }{ $why })
+}{ $few ->
+    [0] {""}
+    [1] ; 1 has fewer than { $least } valid repeats
+   *[other] ; { $few } have fewer than { $least } valid repeats
 }; { $sessions }.
 to-settle = about { $numbers } { $counted ->
     [pairs] pairs

@@ -747,6 +747,9 @@ summary = { $measured ->
         [1] {""}
        *[other] чаще всего{" "}
     }{ $why })
+}{ $few ->
+    [0] {""}
+   *[other] ; в { $few } учтено меньше { $least } повторов
 }; { $sessions }.
 to-settle = хватило бы примерно { $numbers } { $counted ->
     [pairs] { $numbers ->
