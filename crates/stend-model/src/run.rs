@@ -12,7 +12,7 @@ use crate::condition::Condition;
 use crate::conformance::Test;
 use crate::machine::Machine;
 use crate::metric::Metric;
-use crate::plan::Phase;
+use crate::plan::{Phase, fresh_seed};
 use crate::side::Side;
 use crate::suite::Suite;
 use crate::target::TargetOfRun;
@@ -310,6 +310,11 @@ pub enum Origin {
     Instrument,
     /// `stend-probe sample`, beside it.
     Machine,
+}
+
+/// A fresh id for a run: the minute in which it begins, and four digits that tell apart runs of the same minute.
+pub fn fresh_run_id(at: Timestamp) -> String {
+    format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M"), fresh_seed() & 0xFFFF)
 }
 
 /// Whether a text is an id that stend gives to a run: `20261121-0555-3f9a`. Ids become names of files, so nothing else may pass for one.

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stend_model::record::Summary;
-use stend_model::run::is_run_id;
+use stend_model::run::fresh_run_id;
 use stend_store::Store;
 use tokio_stream::Stream;
 
@@ -130,8 +130,7 @@ pub(crate) fn names(text: &str) -> Answer<Vec<&str>> {
 }
 
 pub(crate) async fn suites(lab: Served) -> Answer<Response> {
-    let json = blocking(&lab, Lab::suites).await??;
-    Ok(([(CONTENT_TYPE, "application/json")], Body::from(json)).into_response())
+    Ok(json(blocking(&lab, Lab::suites).await??))
 }
 
 /// The suites' names and titles.
@@ -231,7 +230,7 @@ pub(crate) async fn start(
 
 /// Checks an order by a dry run of its command, and adds it to the queue.
 pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>) -> Answer<Added> {
-    let id = fresh_run_id();
+    let id = fresh_run_id(Timestamp::now());
     planned(lab, &order).await?;
     let added = lab.with_jobs(move |jobs| jobs.add(&order, key.as_deref(), &id)).await?;
     lab.changed();
@@ -423,8 +422,11 @@ pub(crate) async fn blocking<T: Send + 'static>(
 /// The JSON of a command.
 async fn asked<'a>(lab: &Arc<Lab>, words: impl IntoIterator<Item = &'a str>) -> Answer<Response> {
     let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-    let json = blocking(lab, move |lab| work::ask(lab, &words)).await??;
-    Ok(([(CONTENT_TYPE, "application/json")], Body::from(json)).into_response())
+    Ok(json(blocking(lab, move |lab| work::ask(lab, &words)).await??))
+}
+
+fn json(printed: Vec<u8>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], Body::from(printed)).into_response()
 }
 
 /// The id that a run goes by, or has as a label.
@@ -451,13 +453,4 @@ fn brief(text: &str) -> String {
 
 async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
     lab.with_jobs(move |jobs| jobs.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
-}
-
-/// An id as the program draws it: the minute, and four digits.
-fn fresh_run_id() -> String {
-    let mut bytes = [0; 2];
-    getrandom::fill(&mut bytes).expect("the system has random numbers");
-    let id = format!("{}-{:04x}", Timestamp::now().strftime("%Y%m%d-%H%M"), u16::from_be_bytes(bytes));
-    debug_assert!(is_run_id(&id));
-    id
 }

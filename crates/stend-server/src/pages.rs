@@ -142,6 +142,10 @@ pub(crate) struct OrderForm {
 }
 
 impl OrderForm {
+    fn blank() -> Self {
+        Self { suite: "quick".into(), machine: HERE.into(), ..Self::default() }
+    }
+
     /// The order, or the field that is filled in wrongly, with what stands in it.
     fn order(&self) -> Result<Order, (&'static str, String)> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -166,7 +170,7 @@ impl OrderForm {
 }
 
 pub(crate) async fn home(lab: Served, headers: HeaderMap) -> Response {
-    let form = OrderForm { suite: "quick".into(), machine: HERE.into(), ..OrderForm::default() };
+    let form = OrderForm::blank();
     home_with(&lab, &headers, form, None, None).await
 }
 
@@ -285,7 +289,7 @@ fn back(headers: &HeaderMap, done: Result<String, Problem>) -> Response {
 pub(crate) async fn token(lab: Served, headers: HeaderMap) -> Response {
     match guard::make_token(&lab).await {
         Ok(token) => {
-            let form = OrderForm { suite: "quick".into(), machine: HERE.into(), ..OrderForm::default() };
+            let form = OrderForm::blank();
             home_with(&lab, &headers, form, None, Some(token)).await
         }
         Err(error) => trouble(Words::of(&headers), error.into()),

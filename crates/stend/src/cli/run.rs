@@ -18,7 +18,7 @@ use std::time::Duration;
 use clap::Args;
 use jiff::Timestamp;
 use stend_model::quantity::parse_duration;
-use stend_model::run::{Run, RunState, is_run_id};
+use stend_model::run::{Run, RunState, fresh_run_id, is_run_id};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
 use stend_model::target::{Target, TargetOfRun};
@@ -435,7 +435,7 @@ fn measure_on(
     }
     // All of this before the run is made: one that cannot be measured should not be left behind.
     // The run's id is not known yet; it will be as long as this one, and paths must not get too long by it.
-    let name = run_id(Timestamp::now());
+    let name = fresh_run_id(Timestamp::now());
     let needs = rig::Needs::of(&suite);
     needs.check_probe(&*bench.host, &bench.probe)?;
     let check = |wanted| rig::check(&*bench.host, &bench.work, &name, wanted, &needs);
@@ -491,7 +491,7 @@ fn measure_on(
     let started_at = Timestamp::now();
     let id = match &arguments.id {
         Some(id) => id.clone(),
-        None => free_id(|| run_id(started_at), |id| store.has_run(id))?,
+        None => free_id(|| fresh_run_id(started_at), |id| store.has_run(id))?,
     };
     let run = Run {
         id,
@@ -516,11 +516,6 @@ fn measure_on(
     store.add_run(&run)?;
     let _ = begun.set(run.id.clone());
     measure(global, bench, &mut store, Record::empty(run), Settled { settings, conditions }, arguments.options)
-}
-
-/// The minute in which the run began, and four digits that tell apart runs of the same minute.
-fn run_id(at: Timestamp) -> String {
-    format!("{}-{:04x}", at.strftime("%Y%m%d-%H%M"), fresh_seed() & 0xFFFF)
 }
 
 /// The first id that is not taken yet: of runs that last seconds there are so many in a minute that two come upon the same four digits.
