@@ -6,7 +6,7 @@ use cipher::{
 use cipher::{InnerIvInit, common::InnerInit};
 use cmac::Mac;
 use cmac::block_api::CmacCipher;
-use mgm::aead::{AeadInPlace, NewAead};
+use mgm::aead::{AeadInPlace, KeyInit as OldKeyInit};
 
 pub(crate) struct Work {
     pub(crate) pass: Box<dyn FnMut()>,
@@ -134,7 +134,7 @@ where
 /// Sealing with MGM, in place, the key ready.
 fn authenticated<A>(key: &[u8; 32], bytes: usize) -> Work
 where
-    A: AeadInPlace + NewAead + Clone + 'static,
+    A: AeadInPlace + OldKeyInit + Clone + 'static,
 {
     let cipher = A::new_from_slice(key).expect("a key of 32 bytes");
     let opener = cipher.clone();

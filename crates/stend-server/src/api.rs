@@ -1,10 +1,13 @@
 //! The API, for programs: JSON in the shapes that `--json` of the commands has.
 
+pub(crate) mod accounts;
+pub(crate) mod journal;
+pub(crate) mod schedule;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
@@ -12,6 +15,7 @@ use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,9 +24,11 @@ use stend_model::run::fresh_run_id;
 use stend_store::Store;
 use tokio_stream::Stream;
 
+use crate::accounts::Who;
+use crate::database::Database;
 use crate::error::ServerError;
-use crate::guard;
 use crate::jobs::{Added, Job, Order};
+use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::live::{Seen, View};
 use crate::openapi;
@@ -32,7 +38,7 @@ use crate::work;
 /// The version of the shapes, as the commands have it.
 const SCHEMA_VERSION: u32 = 1;
 
-/// So many of a list are given unless fewer are asked for.
+/// No page of a list has more, whatever is asked for.
 pub(crate) const LARGEST_PAGE: usize = 1000;
 const USUAL_PAGE: usize = 100;
 
@@ -41,6 +47,22 @@ pub(crate) const LONGEST_KEY: usize = 200;
 
 type Answer<T> = Result<T, Problem>;
 type Served = State<Arc<Lab>>;
+
+/// How many are wanted of a list.
+fn page(limit: Option<usize>) -> Answer<usize> {
+    let limit = limit.unwrap_or(USUAL_PAGE);
+    if (1..=LARGEST_PAGE).contains(&limit) {
+        return Ok(limit);
+    }
+    Err(Problem::new(StatusCode::BAD_REQUEST, format!("limit: it is 1 to {LARGEST_PAGE}")))
+}
+
+/// Cuts a list, of which one more was read than is wanted, to a page, and says where the next one begins.
+fn cut<T, K>(list: &mut Vec<T>, limit: usize, key: impl FnOnce(&T) -> K) -> Option<K> {
+    let is_more = list.len() > limit;
+    list.truncate(limit);
+    list.last().filter(|_| is_more).map(key)
+}
 
 /// Which runs.
 #[derive(Debug, Default, Deserialize)]
@@ -76,10 +98,7 @@ pub(crate) async fn runs(lab: Served, Query(which): Query<WhichRuns>) -> Answer<
 }
 
 pub(crate) async fn newest_runs(lab: &Arc<Lab>, which: WhichRuns) -> Answer<Runs> {
-    let limit = which.limit.unwrap_or(USUAL_PAGE);
-    if !(1..=LARGEST_PAGE).contains(&limit) {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, format!("limit: it is 1 to {LARGEST_PAGE}")));
-    }
+    let limit = page(which.limit)?;
     let all = blocking(lab, Lab::runs).await??;
     let end = match &which.before {
         None => all.len(),
@@ -92,9 +111,7 @@ pub(crate) async fn newest_runs(lab: &Arc<Lab>, which: WhichRuns) -> Answer<Runs
             && is_it(&which.label, run.label.as_deref())
     });
     let mut runs: Vec<_> = matching.take(limit + 1).cloned().collect();
-    let is_more = runs.len() > limit;
-    runs.truncate(limit);
-    let next = runs.last().filter(|_| is_more).map(|run| run.id.clone());
+    let next = cut(&mut runs, limit, |run| run.id.clone());
     Ok(Runs { schema_version: SCHEMA_VERSION, runs, next })
 }
 
@@ -118,6 +135,13 @@ pub(crate) async fn compare(lab: Served, Query(compared): Query<Compared>) -> An
     let mut words = vec!["compare", "--json", "--"];
     words.extend(&names);
     asked(&lab, words).await
+}
+
+/// The page of a report, of one run or of several compared.
+pub(crate) async fn report_of(lab: &Arc<Lab>, compared: &Compared) -> Answer<Vec<u8>> {
+    let mut command = vec!["report".to_owned(), "--output=-".into(), "--".into()];
+    command.extend(names(&compared.runs)?.into_iter().map(str::to_owned));
+    Ok(blocking(lab, move |lab| work::ask(lab, &command)).await??)
 }
 
 /// Names that were given in one text. Nothing among them is an option.
@@ -168,18 +192,13 @@ pub(crate) struct JobList {
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhichJobs {
     before: Option<i64>,
-    limit: Option<u32>,
+    limit: Option<usize>,
 }
 
 pub(crate) async fn jobs(lab: Served, Query(which): Query<WhichJobs>) -> Answer<Json<JobList>> {
-    let limit = which.limit.unwrap_or(USUAL_PAGE as u32);
-    if !(1..=LARGEST_PAGE as u32).contains(&limit) {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, format!("limit: it is 1 to {LARGEST_PAGE}")));
-    }
-    let mut jobs = lab.with_jobs(move |jobs| jobs.newest(which.before, limit + 1)).await?;
-    let is_more = jobs.len() > limit as usize;
-    jobs.truncate(limit as usize);
-    let next = jobs.last().filter(|_| is_more).map(|job| job.id);
+    let limit = page(which.limit)?;
+    let mut jobs = lab.with(move |database| database.newest(which.before, limit + 1)).await?;
+    let next = cut(&mut jobs, limit, |job| job.id);
     Ok(Json(JobList { schema_version: SCHEMA_VERSION, jobs, next }))
 }
 
@@ -203,6 +222,7 @@ pub(crate) async fn job(lab: Served, Path(id): Path<i64>) -> Answer<Json<JobInFu
 /// Adds a job to the queue. `Idempotency-Key` makes a second order of the same key the first one.
 pub(crate) async fn start(
     lab: Served,
+    who: Extension<Who>,
     headers: HeaderMap,
     order: Result<Json<Order>, JsonRejection>,
 ) -> Answer<Response> {
@@ -216,7 +236,7 @@ pub(crate) async fn start(
             format!("Idempotency-Key: it is 1 to {LONGEST_KEY} characters"),
         ));
     }
-    let (status, job) = match ordered(&lab, order, key).await? {
+    let (status, job) = match ordered(&lab, order, key, who.0.name).await? {
         Added::New(job) => (StatusCode::CREATED, job),
         Added::Again(job) => (StatusCode::OK, job),
         Added::KeyTaken => {
@@ -229,10 +249,19 @@ pub(crate) async fn start(
 }
 
 /// Checks an order by a dry run of its command, and adds it to the queue.
-pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>) -> Answer<Added> {
+pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>, user: Option<String>) -> Answer<Added> {
     let id = fresh_run_id(Timestamp::now());
     planned(lab, &order).await?;
-    let added = lab.with_jobs(move |jobs| jobs.add(&order, key.as_deref(), &id)).await?;
+    let add = move |database: &Database| {
+        database.at_once(|| {
+            let added = database.add(&order, key.as_deref(), &id, user.as_deref())?;
+            if let Added::New(job) = &added {
+                database.note(Kind::RunQueued, user.as_deref(), &job.run, &job.order.suite)?;
+            }
+            Ok(added)
+        })
+    };
+    let added = lab.with(add).await?;
     lab.changed();
     Ok(added)
 }
@@ -264,32 +293,64 @@ fn refuse_words(order: &Order) -> Answer<()> {
     Ok(())
 }
 
-/// Stops a job: one that waits at once, one that is measured after the repeat that is being made.
-pub(crate) async fn stop(lab: Served, Path(id): Path<i64>) -> Answer<Json<Job>> {
-    stopped(&lab, id).await.map(Json)
+/// What a dry run says, and what is wrong with an order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Plan {
+    schema_version: u32,
+    /// What would be done, in lines.
+    plan: String,
 }
 
-pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+/// Says what an order would do, and queues nothing.
+pub(crate) async fn plan(lab: Served, order: Result<Json<Order>, JsonRejection>) -> Answer<Json<Plan>> {
+    let Json(order) = order.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
+    Ok(Json(Plan { schema_version: SCHEMA_VERSION, plan: planned(&lab, &order).await? }))
+}
+
+/// Stops a job: one that waits at once, one that is measured after the repeat that is being made.
+pub(crate) async fn stop(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<Json<Job>> {
+    stopped(&lab, id, who.0.name).await.map(Json)
+}
+
+pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
     use crate::jobs::State::{Running, Stopped, Stopping, Waiting};
     let job = known_job(lab, id).await?;
-    let has_stopped = lab.with_jobs(move |jobs| jobs.set(id, &[Waiting], Stopped, None)).await?;
-    if !has_stopped && lab.with_jobs(move |jobs| jobs.set(id, &[Running, Stopping], Stopping, None)).await? {
-        let run = job.run.clone();
-        blocking(lab, move |_| work::stop(&run)).await?;
+    let run = job.run.clone();
+    let set = move |database: &Database| {
+        database.at_once(|| {
+            let is_at_work = !database.set(id, &[Waiting], Stopped, None)?;
+            if !is_at_work || database.set(id, &[Running], Stopping, None)? {
+                database.note(Kind::RunStopped, user.as_deref(), &run, &job.order.suite)?;
+            }
+            Ok(is_at_work)
+        })
+    };
+    if lab.with(set).await? {
+        // One that has ended has no process.
+        blocking(lab, move |_| work::stop(&job.run)).await?;
     }
     lab.changed();
     known_job(lab, id).await
 }
 
 /// Goes on with a job that was stopped or has failed.
-pub(crate) async fn resume(lab: Served, Path(id): Path<i64>) -> Answer<Json<Job>> {
-    resumed(&lab, id).await.map(Json)
+pub(crate) async fn resume(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<Json<Job>> {
+    resumed(&lab, id, who.0.name).await.map(Json)
 }
 
-pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
     use crate::jobs::State::{Failed, Stopped, Waiting};
-    known_job(lab, id).await?;
-    if !lab.with_jobs(move |jobs| jobs.set(id, &[Stopped, Failed], Waiting, None)).await? {
+    let job = known_job(lab, id).await?;
+    let set = move |database: &Database| {
+        database.at_once(|| {
+            let has_set = database.set(id, &[Stopped, Failed], Waiting, None)?;
+            if has_set {
+                database.note(Kind::RunResumed, user.as_deref(), &job.run, &job.order.suite)?;
+            }
+            Ok(has_set)
+        })
+    };
+    if !lab.with(set).await? {
         return Err(Problem::new(StatusCode::CONFLICT, format!("job {id} is neither stopped nor failed")));
     }
     lab.changed();
@@ -307,17 +368,6 @@ pub(crate) async fn output_schema() -> Response {
     ([(CONTENT_TYPE, "application/schema+json")], text).into_response()
 }
 
-/// A token for programs.
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct Token {
-    /// What to send: `Authorization: Bearer TOKEN`. It is shown this once.
-    token: String,
-}
-
-pub(crate) async fn token(lab: Served) -> Answer<(StatusCode, Json<Token>)> {
-    Ok((StatusCode::CREATED, Json(Token { token: guard::make_token(&lab).await? })))
-}
-
 /// The repeats of a run as they are stored, behind that of `Last-Event-ID`.
 pub(crate) async fn events(
     lab: Served,
@@ -326,7 +376,7 @@ pub(crate) async fn events(
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let is_waited_for = {
         let run = run.clone();
-        lab.with_jobs(move |jobs| jobs.job_of_run(&run)).await?.is_some()
+        lab.with(move |database| database.job_of_run(&run)).await?.is_some()
     };
     if !is_waited_for {
         known_run(&lab, run.clone()).await?;
@@ -338,6 +388,14 @@ pub(crate) async fn events(
     let view = lab.streams.watch(&run);
     let events = tokio_stream::StreamExt::map(Events::new(lab.0, run, view, last.flatten()), Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+}
+
+/// Says whenever the queue, the schedule or the journal has changed, and with the first event that one listens.
+pub(crate) async fn changes(lab: Served) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let changes = tokio_stream::wrappers::WatchStream::new(lab.changes());
+    let events =
+        tokio_stream::StreamExt::map(changes, |count| Ok(Event::default().event("change").data(count.to_string())));
+    Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
 /// What one viewer has not been told yet.
@@ -359,7 +417,7 @@ impl Events {
                 if changes.has_changed().unwrap_or(false) {
                     changes.mark_unchanged();
                     let run = run.clone();
-                    let job = lab.with_jobs(move |jobs| jobs.job_of_run(&run)).await.ok().flatten();
+                    let job = lab.with(move |database| database.job_of_run(&run)).await.ok().flatten();
                     let now = job.map(|job| job.state);
                     if let Some(word) = now.filter(|_| now != state) {
                         state = now;
@@ -447,10 +505,10 @@ fn no_run(wanted: &str) -> Problem {
 }
 
 /// What somebody sent, as far as it is worth repeating.
-fn brief(text: &str) -> String {
+pub(crate) fn brief(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
-    lab.with_jobs(move |jobs| jobs.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
+pub(crate) async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
+    lab.with(move |database| database.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
 }

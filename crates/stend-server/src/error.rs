@@ -20,15 +20,15 @@ pub enum ServerError {
     /// Another server has this store.
     #[error("another `stend serve` has this store: {0}")]
     Served(String),
-    /// The queue cannot be read or written.
+    /// The server's file cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]
-    Queue {
+    Database {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// The queue is of another version.
+    /// The server's file is of another version.
     #[error("{path} was written by another stend (format {found}; this one reads {known}): use that one, or another --store", path = .path.display())]
     OtherFormat {
         /// The file.
@@ -41,6 +41,12 @@ pub enum ServerError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What was asked for cannot be done.
+    #[error("{0}")]
+    Refused(String),
+    /// What was asked for is not there.
+    #[error("{0}")]
+    Missing(String),
     /// The system refused something else.
     #[error("{what}: {source}")]
     System {

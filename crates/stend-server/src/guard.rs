@@ -1,20 +1,26 @@
 //! Who may ask: a session's cookie or a token, from a page of this server, by a name that it goes by.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HOST, ORIGIN, REFERRER_POLICY,
 };
-use axum::http::header::{X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::header::{RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use sha2::{Digest as _, Sha256};
 
+use crate::accounts::{Kind, Role, Secret, Who, fresh_secret, is_password};
+use crate::error::ServerError;
+use crate::journal;
 use crate::lab::Lab;
+use crate::pages::Reader;
 use crate::problem::Problem;
+use crate::throttle::Throttle;
+use crate::tls::Names;
 
 /// A session ends so many seconds after it began.
 const SESSION_SECONDS: i64 = 12 * 3600;
@@ -26,40 +32,22 @@ const COOKIE_NAME: &str = "stend_session";
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The kinds of secrets; each is kept by its digest.
-pub(crate) const ONCE: &str = "once";
-const SESSION: &str = "session";
-const TOKEN: &str = "token";
-
-/// A secret that nobody guesses: 256 bits.
-pub(crate) fn fresh_secret() -> String {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes).expect("the system has random numbers");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-pub(crate) fn digest(secret: &str) -> Vec<u8> {
-    Sha256::digest(secret.as_bytes()).to_vec()
-}
-
 pub(crate) fn now() -> i64 {
     jiff::Timestamp::now().as_second()
 }
 
 /// Refuses what comes by another name or from another site's page, and says what pages may do.
-pub(crate) async fn same_site(State(address): State<SocketAddr>, request: Request, next: Next) -> Response {
+pub(crate) async fn same_site(State(names): State<Arc<Names>>, request: Request, next: Next) -> Response {
     let headers = request.headers();
     // A name that somebody else's server gave to this address would make its pages pages of this one.
     let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let port = address.port();
-    let own = [format!("localhost:{port}"), address.to_string()];
-    if !own.iter().any(|name| name == host) {
-        return Problem::new(StatusCode::MISDIRECTED_REQUEST, format!("this server goes by the name {address}"))
-            .into_response();
+    if !names.has(host) {
+        let said = format!("this server goes by {names}");
+        return Problem::new(StatusCode::MISDIRECTED_REQUEST, said).into_response();
     }
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     let from = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
-    let is_own = from.is_none_or(|origin| own.iter().any(|name| origin == format!("http://{name}")));
+    let is_own = from.is_none_or(|origin| origin.strip_prefix(names.scheme()).is_some_and(|from| from == host));
     let site = headers.get("sec-fetch-site").map(|site| site.to_str().unwrap_or_default());
     let is_same_site = site.is_none_or(|site| matches!(site, "same-origin" | "none"));
     if !is_safe && (!is_own || !is_same_site) {
@@ -78,25 +66,43 @@ pub(crate) async fn same_site(State(address): State<SocketAddr>, request: Reques
 }
 
 /// Lets those pass who have signed in: a program with a token, a browser with a cookie.
-pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
+pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     let (secret, kind) = match bearer(headers) {
-        Some(token) => (Some(token.to_owned()), TOKEN),
-        None => (cookie(headers, COOKIE_NAME).map(str::to_owned), SESSION),
+        Some(token) => (Some(token.to_owned()), Kind::Token),
+        None => (cookie(headers, COOKIE_NAME).map(str::to_owned), Kind::Session),
     };
     if let Some(secret) = secret {
-        let has = lab.with_jobs(move |jobs| jobs.has_secret(&digest(&secret), kind, now())).await;
-        match has {
-            Ok(true) => return next.run(request).await,
-            Ok(false) => {}
-            Err(error) => return Problem::of_server(&error).into_response(),
+        match lab.with(move |database| database.who(&secret, kind, now())).await {
+            Ok(Some(who)) => {
+                request.extensions_mut().insert(who);
+                return next.run(request).await;
+            }
+            Ok(None) => {}
+            Err(error) => return Problem::from(error).into_response(),
         }
     }
-    if request.uri().path().starts_with("/api/") {
-        let problem = Problem::new(StatusCode::UNAUTHORIZED, "sign in, or send a token: Authorization: Bearer TOKEN");
-        return ([("www-authenticate", "Bearer")], problem).into_response();
+    let is_page = *request.method() == Method::GET && !request.uri().path().starts_with("/api/");
+    if is_page {
+        return Redirect::to("/sign-in").into_response();
     }
-    Redirect::to("/sign-in").into_response()
+    Problem::new(StatusCode::UNAUTHORIZED, "sign in first, or send a token: Authorization: Bearer TOKEN")
+        .into_response()
+}
+
+/// Lets those pass who have this role or a higher one.
+pub(crate) async fn needs(State(least): State<Role>, request: Request, next: Next) -> Response {
+    let who = request.extensions().get::<Who>().cloned();
+    if who.as_ref().is_some_and(|who| who.role >= least) {
+        return next.run(request).await;
+    }
+    let is = who.as_ref().map_or("nobody", |who| who.role.word());
+    let said = format!("this needs the role {}, and you are signed in as {is}", least.word());
+    let problem = Problem::new(StatusCode::FORBIDDEN, said);
+    if request.uri().path().starts_with("/api/") {
+        return problem.into_response();
+    }
+    crate::pages::trouble(Reader::of(request.headers(), who), &problem)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -109,34 +115,147 @@ pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
     each.find_map(|cookie| cookie.trim().split_once('=').filter(|(found, _)| *found == name).map(|(_, value)| value))
 }
 
-/// Takes the one-time token, which is none afterwards, and gives the cookie of a session; nothing for any other token.
-pub(crate) async fn sign_in(lab: &Arc<Lab>, token: String) -> Result<Option<HeaderValue>, crate::error::ServerError> {
+/// What somebody signs in with.
+#[derive(Debug)]
+pub(crate) enum Credentials {
+    /// The one-time token, which is none afterwards.
+    Once(String),
+    /// A user's name and password.
+    Password { name: String, password: String },
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) enum SignIn {
+    /// The cookie of a session.
+    In(HeaderValue),
+    Wrong,
+    /// Too many tries; so many seconds until the next.
+    TooOften(u64),
+}
+
+/// Who tries, and how often they did.
+pub(crate) struct Tries {
+    /// An address with a name: who guesses one password does not keep another user from signing in, nor this one from elsewhere.
+    of_name: Throttle<(IpAddr, String)>,
+    /// An address: who guesses names is slow as well, and the machine is not kept busy.
+    of_address: Throttle<IpAddr>,
+}
+
+impl Tries {
+    pub(crate) fn new() -> Self {
+        Self {
+            of_name: Throttle::new(5, Duration::from_secs(30)),
+            of_address: Throttle::new(30, Duration::from_secs(3)),
+        }
+    }
+}
+
+/// An address as far as one customer of a provider has it: the first half of a long one.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(long) => {
+            let [a, b, c, d, ..] = long.segments();
+            std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        short @ IpAddr::V4(_) => short,
+    }
+}
+
+/// Signs somebody in.
+pub(crate) async fn sign_in(
+    lab: &Arc<Lab>,
+    from: ConnectInfo<SocketAddr>,
+    credentials: Credentials,
+) -> Result<SignIn, ServerError> {
+    let from = network(from.0.ip());
     let session = fresh_secret();
-    let of_session = digest(&session);
-    let is_right = lab
-        .with_jobs(move |jobs| {
-            if !jobs.forget_secret(&digest(&token), ONCE)? {
-                return Ok(false);
+    let of_session = session.clone();
+    let who = match credentials {
+        Credentials::Once(token) => {
+            let take = move |database: &crate::database::Database| {
+                database.at_once(|| {
+                    let is_right = database.forget_secret(&token, Kind::Once)?;
+                    Ok(is_right.then_some(Who { name: None, role: Role::Admin }))
+                })
+            };
+            lab.with(take).await?
+        }
+        Credentials::Password { name, password } => {
+            // One at a time: each takes memory and a processor, which may be what is measured.
+            let _one = lab.one_sign_in.lock().await;
+            let key = (from, name.clone());
+            if let Some(wait) = tries(&lab.tries).wait(&key) {
+                return Ok(SignIn::TooOften(wait.as_secs() + 1));
             }
-            jobs.keep_secret(&of_session, SESSION, Some(now() + SESSION_SECONDS)).map(|()| true)
+            let asked = name.clone();
+            let (user, hash) =
+                lab.with(move |database| Ok((database.user(&asked)?, database.password(&asked)?))).await?;
+            let checked = tokio::task::spawn_blocking(move || is_password(&password, hash.as_deref())).await;
+            if checked.unwrap_or(false) {
+                tries(&lab.tries).of_name.forgive(&key);
+                user.map(|user| Who { name: Some(user.name), role: user.role })
+            } else {
+                tries(&lab.tries).count(key);
+                let about = crate::api::brief(&name);
+                let noted = move |database: &crate::database::Database| {
+                    database.note(journal::Kind::SignInRefused, None, &about, &from.to_string())
+                };
+                lab.with(noted).await?;
+                None
+            }
+        }
+    };
+    let Some(who) = who else { return Ok(SignIn::Wrong) };
+    lab.with(move |database| {
+        database.at_once(|| {
+            database.keep_secret(&Secret {
+                secret: &of_session,
+                kind: Kind::Session,
+                user: who.name.as_deref(),
+                role: who.role,
+                name: "",
+                ends_at: Some(now() + SESSION_SECONDS),
+            })?;
+            database.note(journal::Kind::SignedIn, who.name.as_deref(), &from.to_string(), who.role.word())
         })
-        .await?;
-    let cookie = format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={SESSION_SECONDS}");
-    Ok(is_right.then(|| HeaderValue::from_str(&cookie).expect("it is plain text")))
+    })
+    .await?;
+    lab.changed();
+    let secure = if lab.is_secure { "; Secure" } else { "" };
+    let cookie =
+        format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={SESSION_SECONDS}{secure}");
+    Ok(SignIn::In(HeaderValue::from_str(&cookie).expect("it is plain text")))
+}
+
+fn tries(tries: &Mutex<Tries>) -> std::sync::MutexGuard<'_, Tries> {
+    tries.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Tries {
+    fn wait(&self, key: &(IpAddr, String)) -> Option<Duration> {
+        let now = Instant::now();
+        self.of_name.wait(key, now).max(self.of_address.wait(&key.0, now))
+    }
+
+    fn count(&mut self, key: (IpAddr, String)) {
+        let now = Instant::now();
+        self.of_address.count(key.0, now);
+        self.of_name.count(key, now);
+    }
+}
+
+/// Says when the next try may be.
+pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    response
 }
 
 /// Ends the session of a browser.
-pub(crate) async fn sign_out(lab: &Arc<Lab>, headers: &HeaderMap) -> Result<HeaderValue, crate::error::ServerError> {
+pub(crate) async fn sign_out(lab: &Arc<Lab>, headers: &HeaderMap) -> Result<HeaderValue, ServerError> {
     if let Some(session) = cookie(headers, COOKIE_NAME).map(str::to_owned) {
-        lab.with_jobs(move |jobs| jobs.forget_secret(&digest(&session), SESSION)).await?;
+        lab.with(move |database| database.forget_secret(&session, Kind::Session)).await?;
     }
     Ok(HeaderValue::from_static("stend_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
-}
-
-/// A token for programs. It is shown once.
-pub(crate) async fn make_token(lab: &Arc<Lab>) -> Result<String, crate::error::ServerError> {
-    let token = fresh_secret();
-    let of_token = digest(&token);
-    lab.with_jobs(move |jobs| jobs.keep_secret(&of_token, TOKEN, None)).await?;
-    Ok(token)
 }

@@ -4,38 +4,15 @@
 //! and nothing is started twice.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stend_model::run::HERE;
 
+use crate::database::Database;
 use crate::error::ServerError;
-
-const FORMAT: i64 = 1;
-
-const TABLES: &str = "
-    CREATE TABLE job (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        key TEXT UNIQUE,
-        asked TEXT NOT NULL,
-        machine TEXT NOT NULL,
-        run TEXT NOT NULL UNIQUE,
-        state TEXT NOT NULL,
-        reason TEXT,
-        asked_at TEXT NOT NULL,
-        began_at TEXT,
-        ended_at TEXT
-    ) STRICT;
-    CREATE INDEX job_state ON job (state);
-    CREATE TABLE secret (
-        digest BLOB PRIMARY KEY,
-        kind TEXT NOT NULL,
-        ends_at INTEGER
-    ) STRICT;
-";
 
 /// What is to be measured: words of `stend run`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -63,9 +40,18 @@ pub(crate) struct Order {
     /// Whether to measure even if the machine is unfit; the run keeps the reasons.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) even_if_unfit: bool,
+    /// Of two jobs of a machine the one with the higher priority is measured first: -10 to 10, usually 0.
+    #[schemars(range(min = -10, max = 10))]
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub(crate) priority: i8,
     /// Two configurations to measure alternately, as `--ab` takes them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) sides: Option<[String; 2]>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_usual(priority: &i8) -> bool {
+    *priority == 0
 }
 
 fn here() -> String {
@@ -143,6 +129,9 @@ impl State {
 pub(crate) struct Job {
     /// Its number.
     pub(crate) id: i64,
+    /// What it was asked for with, once.
+    #[serde(skip)]
+    pub(crate) key: Option<String>,
     /// What is to be measured.
     pub(crate) order: Order,
     /// The id of its run, which is in the store once it has begun.
@@ -151,6 +140,8 @@ pub(crate) struct Job {
     pub(crate) state: State,
     /// Why it failed: what the command said last.
     pub(crate) reason: Option<String>,
+    /// Who asked for it; none if it was whoever started the server.
+    pub(crate) user: Option<String>,
     /// When it was asked for.
     pub(crate) asked_at: String,
     /// When it last began.
@@ -159,66 +150,28 @@ pub(crate) struct Job {
     pub(crate) ended_at: Option<String>,
 }
 
-/// The queue's file.
-#[derive(Debug)]
-pub(crate) struct Jobs {
-    connection: Connection,
-    path: PathBuf,
-}
+const COLUMNS: &str = "id, key, asked, run, state, reason, asked_at, began_at, ended_at, user";
 
-const COLUMNS: &str = "id, asked, run, state, reason, asked_at, began_at, ended_at";
-
-impl Jobs {
-    /// Opens the queue in the directory of a store, and makes it where there is none.
-    pub(crate) fn open(directory: &Path) -> Result<Self, ServerError> {
-        let path = directory.join("server.db");
-        let connection =
-            Connection::open(&path).map_err(|error| ServerError::Queue { path: path.clone(), source: error })?;
-        let jobs = Self { connection, path };
-        jobs.prepare().map_err(|source| jobs.explain(source))?;
-        match jobs.format()? {
-            FORMAT => Ok(jobs),
-            found => Err(ServerError::OtherFormat { path: jobs.path, found, known: FORMAT }),
-        }
-    }
-
-    fn prepare(&self) -> rusqlite::Result<()> {
-        self.connection.busy_timeout(std::time::Duration::from_secs(10))?;
-        self.connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
-        let transaction = self.connection.unchecked_transaction()?;
-        let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if format == 0 {
-            transaction.execute_batch(TABLES)?;
-            transaction.pragma_update(None, "user_version", FORMAT)?;
-        }
-        transaction.commit()
-    }
-
-    fn format(&self) -> Result<i64, ServerError> {
-        self.connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(|source| self.explain(source))
-    }
-
-    fn explain(&self, source: rusqlite::Error) -> ServerError {
-        ServerError::Queue { path: self.path.clone(), source }
-    }
-
+impl Database {
     /// Adds an order. One with a key that another one had is that one: who asks twice, because an answer was lost, asks once.
-    pub(crate) fn add(&self, order: &Order, key: Option<&str>, run: &str) -> Result<Added, ServerError> {
+    pub(crate) fn add(
+        &self,
+        order: &Order,
+        key: Option<&str>,
+        run: &str,
+        user: Option<&str>,
+    ) -> Result<Added, ServerError> {
         let asked = serde_json::to_string(order).expect("an order can be written");
         let now = Timestamp::now().to_string();
         let add = || -> rusqlite::Result<(Job, bool)> {
-            let transaction = self.connection.unchecked_transaction()?;
-            let made = transaction.execute(
-                "INSERT INTO job (key, asked, machine, run, state, asked_at) VALUES (?1, ?2, ?3, ?4, 'waiting', ?5) \
-                 ON CONFLICT (key) DO NOTHING",
-                params![key, asked, order.machine, run, now],
+            let made = self.connection.execute(
+                "INSERT INTO job (key, asked, machine, run, state, asked_at, user) \
+                 VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6) ON CONFLICT (key) DO NOTHING",
+                params![key, asked, order.machine, run, now, user],
             )?;
             let query = if made > 0 { "run = ?1" } else { "key = ?1" };
             let of = if made > 0 { Some(run) } else { key };
-            let job = transaction.query_row(&format!("SELECT {COLUMNS} FROM job WHERE {query}"), [of], job)?;
-            transaction.commit()?;
+            let job = self.connection.query_row(&format!("SELECT {COLUMNS} FROM job WHERE {query}"), [of], job)?;
             Ok((job, made > 0))
         };
         let (job, is_new) = add().map_err(|source| self.explain(source))?;
@@ -232,15 +185,17 @@ impl Jobs {
     }
 
     /// The newest jobs, newest first, from before this one.
-    pub(crate) fn newest(&self, before: Option<i64>, limit: u32) -> Result<Vec<Job>, ServerError> {
+    pub(crate) fn newest(&self, before: Option<i64>, limit: usize) -> Result<Vec<Job>, ServerError> {
         let query = format!("SELECT {COLUMNS} FROM job WHERE id < ?1 ORDER BY id DESC LIMIT ?2");
-        self.all(&query, params![before.unwrap_or(i64::MAX), limit])
+        self.all(&query, params![before.unwrap_or(i64::MAX), limit as i64])
     }
 
-    /// All that are not ended, in the order in which they were asked for.
+    /// All that are not ended, in the order in which they are measured.
     pub(crate) fn open_ones(&self) -> Result<Vec<Job>, ServerError> {
         let query = format!("SELECT {COLUMNS} FROM job WHERE state IN ('waiting', 'running', 'stopping') ORDER BY id");
-        self.all(&query, params![])
+        let mut jobs = self.all(&query, params![])?;
+        jobs.sort_by_key(|job| std::cmp::Reverse(job.order.priority));
+        Ok(jobs)
     }
 
     fn all(&self, query: &str, given: impl rusqlite::Params) -> Result<Vec<Job>, ServerError> {
@@ -279,49 +234,7 @@ impl Jobs {
             "UPDATE job SET state = ?2, reason = ?3, began_at = coalesce(?4, began_at), ended_at = ?5 WHERE id = ?1 AND state IN ({})",
             from.join(", ")
         );
-        self.connection
-            .execute(&query, params![id, to.word(), reason, began, ended])
-            .map(|changed| changed > 0)
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Keeps the digest of a secret, until this second.
-    pub(crate) fn keep_secret(&self, digest: &[u8], kind: &str, ends_at: Option<i64>) -> Result<(), ServerError> {
-        self.connection
-            .execute(
-                "INSERT OR REPLACE INTO secret (digest, kind, ends_at) VALUES (?1, ?2, ?3)",
-                params![digest, kind, ends_at],
-            )
-            .map(drop)
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Whether a secret of this kind is kept and has not ended.
-    pub(crate) fn has_secret(&self, digest: &[u8], kind: &str, now: i64) -> Result<bool, ServerError> {
-        self.connection
-            .query_row(
-                "SELECT count(*) FROM secret WHERE digest = ?1 AND kind = ?2 AND (ends_at IS NULL OR ends_at > ?3)",
-                params![digest, kind, now],
-                |row| row.get::<_, i64>(0),
-            )
-            .map(|count| count > 0)
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Forgets a secret; whether it was there.
-    pub(crate) fn forget_secret(&self, digest: &[u8], kind: &str) -> Result<bool, ServerError> {
-        self.connection
-            .execute("DELETE FROM secret WHERE digest = ?1 AND kind = ?2", params![digest, kind])
-            .map(|removed| removed > 0)
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Forgets all of a kind, and whatever has ended.
-    pub(crate) fn forget_old(&self, kind: &str, now: i64) -> Result<(), ServerError> {
-        self.connection
-            .execute("DELETE FROM secret WHERE kind = ?1 OR ends_at <= ?2", params![kind, now])
-            .map(drop)
-            .map_err(|source| self.explain(source))
+        self.change(&query, params![id, to.word(), reason, began, ended])
     }
 }
 
@@ -336,16 +249,22 @@ pub(crate) enum Added {
     KeyTaken,
 }
 
-fn job(row: &Row) -> rusqlite::Result<Job> {
+/// What a row asks for.
+pub(crate) fn order(row: &Row) -> rusqlite::Result<Order> {
     let asked: String = row.get("asked")?;
-    let order = serde_json::from_str(&asked)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error)))?;
+    serde_json::from_str(&asked)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error)))
+}
+
+fn job(row: &Row) -> rusqlite::Result<Job> {
     Ok(Job {
         id: row.get("id")?,
-        order,
+        key: row.get("key")?,
+        order: order(row)?,
         run: row.get("run")?,
         state: State::of_word(row.get_ref("state")?.as_str()?),
         reason: row.get("reason")?,
+        user: row.get("user")?,
         asked_at: row.get("asked_at")?,
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,

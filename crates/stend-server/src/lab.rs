@@ -11,8 +11,10 @@ use stend_stand::hosts::Hosts;
 use stend_store::Store;
 use tokio::sync::watch;
 
+use crate::database::Database;
 use crate::error::ServerError;
-use crate::jobs::{Job, Jobs};
+use crate::guard::Tries;
+use crate::jobs::Job;
 use crate::live::Streams;
 use crate::problem::Problem;
 use crate::work::{self, Refused};
@@ -30,35 +32,50 @@ pub(crate) struct Lab {
     pub(crate) store: PathBuf,
     /// The program that measures.
     program: PathBuf,
-    jobs: Mutex<Jobs>,
+    database: Mutex<Database>,
     /// Counts what changed in the queue.
     change: watch::Sender<u64>,
     runs: Mutex<Option<Listed>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
+    /// Whether browsers reach it by TLS alone.
+    pub(crate) is_secure: bool,
+    pub(crate) tries: Mutex<Tries>,
+    /// Held while a password is checked.
+    pub(crate) one_sign_in: tokio::sync::Mutex<()>,
 }
 
 impl Lab {
-    pub(crate) fn new(store: PathBuf, program: PathBuf, jobs: Jobs) -> Self {
-        let streams = Streams::new(store.clone());
-        let (change, runs, suites) = (watch::channel(0).0, Mutex::default(), OnceLock::new());
-        Self { store, program, jobs: Mutex::new(jobs), change, runs, streams, suites }
+    pub(crate) fn new(store: PathBuf, program: PathBuf, database: Database, is_secure: bool) -> Self {
+        Self {
+            streams: Streams::new(store.clone()),
+            store,
+            program,
+            database: Mutex::new(database),
+            change: watch::channel(0).0,
+            runs: Mutex::default(),
+            suites: OnceLock::new(),
+            is_secure,
+            tries: Mutex::new(Tries::new()),
+            one_sign_in: tokio::sync::Mutex::default(),
+        }
     }
 
-    /// Does something with the queue, on a thread that may wait for the disk.
-    pub(crate) async fn with_jobs<T: Send + 'static>(
+    /// Does something with the server's file, on a thread that may wait for the disk.
+    pub(crate) async fn with<T: Send + 'static>(
         self: &Arc<Self>,
-        act: impl FnOnce(&Jobs) -> Result<T, ServerError> + Send + 'static,
+        act: impl FnOnce(&Database) -> Result<T, ServerError> + Send + 'static,
     ) -> Result<T, ServerError> {
         let lab = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || act(&lab.jobs.lock().unwrap_or_else(PoisonError::into_inner)));
+        let done =
+            tokio::task::spawn_blocking(move || act(&lab.database.lock().unwrap_or_else(PoisonError::into_inner)));
         done.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
     /// A job as it is now.
     pub(crate) fn job_now(&self, id: i64) -> Result<Option<Job>, ServerError> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).job(id)
+        self.database.lock().unwrap_or_else(PoisonError::into_inner).job(id)
     }
 
     /// All runs, oldest first; read again only if the store has changed.

@@ -5,36 +5,51 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod accounts;
 mod api;
+mod database;
 mod error;
 mod guard;
 mod jobs;
+mod journal;
 mod lab;
 mod live;
 mod openapi;
 mod pages;
 mod problem;
+mod schedule;
+mod throttle;
+mod tls;
 mod work;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
+use axum_server::tls_rustls::RustlsConfig;
 use stend_stand::lock::{FileLock, LockError};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+pub use accounts::{Role, User};
 pub use error::ServerError;
-use guard::{ONCE, digest, fresh_secret, now, same_site, signed_in};
-use jobs::Jobs;
+pub use tls::Certificate;
+
+use accounts::{Kind, Secret, fresh_secret};
+use database::Database;
+use guard::{needs, now, same_site, signed_in};
 use lab::Lab;
+use tls::{Names, Tls};
 
 /// No order is longer.
 const LONGEST_BODY: usize = 64 * 1024;
+
+/// A connection that asks for nothing within this time is closed.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is served, and where.
 #[derive(Debug)]
@@ -45,82 +60,154 @@ pub struct Served {
     pub program: PathBuf,
     /// Where to listen; port 0 is any that is free.
     pub listen: SocketAddr,
+    /// What to serve TLS with. Beyond this machine it is always served, with a certificate that is made where none is given.
+    pub certificate: Option<Certificate>,
 }
 
-/// Serves until it is told to end, by Ctrl-C or SIGTERM. `ready` gets the address and the token with which one browser signs in. Runs that are being
-/// measured go on; the next server has them.
+/// What is to be told once it is served.
+#[derive(Debug)]
+pub struct Ready {
+    /// The address to open. Where there are no users, it holds a token with which one browser signs in.
+    pub url: String,
+    /// Whether it holds a token.
+    pub has_token: bool,
+    /// The certificate's file and its SHA-256, if it is one that was made here.
+    pub own_certificate: Option<(PathBuf, String)>,
+}
+
+/// Serves until it is told to end, by Ctrl-C or SIGTERM. Runs that are being measured go on; the next server has them.
 ///
 /// # Errors
-/// Somebody listens there, another server has the store, or a file of it cannot be used.
-pub fn serve(served: Served, ready: impl FnOnce(SocketAddr, &str)) -> Result<(), ServerError> {
+/// Somebody listens there, another server has the store, a file of it cannot be used, or nobody could sign in from another machine.
+pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerError> {
     let _lock = FileLock::take(&served.store.join("server.lock")).map_err(|error| match error {
         LockError::Held(holder) => ServerError::Served(holder.to_string()),
         LockError::Unusable(source) | LockError::NotLocked(source) => {
             ServerError::System { what: "the server's lock", source }
         }
     })?;
-    let jobs = Jobs::open(&served.store)?;
-    let token = fresh_secret();
-    jobs.forget_old(ONCE, now())?;
-    jobs.keep_secret(&digest(&token), ONCE, None)?;
+    let database = Database::open(&served.store)?;
+    let has_users = !database.users()?.is_empty();
+    let is_beyond = !served.listen.ip().is_loopback();
+    if is_beyond && !has_users {
+        let said = format!(
+            "--listen {}: others can reach it, and nobody can sign in yet: add a user with `stend users add NAME --role admin`",
+            served.listen
+        );
+        return Err(ServerError::Refused(said));
+    }
+    let own = (is_beyond && served.certificate.is_none()).then(|| tls::own(&served.store, served.listen.ip()));
+    let own = own.transpose()?;
+    let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
+    let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
+    database.forget_old(now())?;
+    let token = (!has_users).then(fresh_secret);
+    if let Some(token) = &token {
+        let (kind, role) = (Kind::Once, Role::Admin);
+        database.keep_secret(&Secret { secret: token, kind, user: None, role, name: "", ends_at: None })?;
+    }
     let failed = |what| move |source| ServerError::System { what, source };
+    let refused = |source| ServerError::Listen { address: served.listen, source };
+    let listener = TcpListener::bind(served.listen).map_err(refused)?;
+    let address = listener.local_addr().map_err(refused)?;
+    database.note(journal::Kind::ServerStarted, None, &address.to_string(), env!("CARGO_PKG_VERSION"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(failed("threads cannot be made"))?;
-    let lab = Arc::new(Lab::new(served.store, served.program, jobs));
-    runtime.block_on(async move {
-        let refused = |source| ServerError::Listen { address: served.listen, source };
-        let listener = TcpListener::bind(served.listen).await.map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
+    let names = Arc::new(Names::new(address, tls.as_ref()));
+    let lab = Arc::new(Lab::new(served.store, served.program, database, tls.is_some()));
+    runtime.block_on(async {
         let (mut interrupt, mut terminate) = (
             signal(SignalKind::interrupt()).map_err(failed("signals"))?,
             signal(SignalKind::terminate()).map_err(failed("signals"))?,
         );
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
-        ready(address, &token);
-        let told_to_end = async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
+        tokio::spawn(schedule::keep_time(Arc::clone(&lab)));
+        let at = token.as_ref().map_or_else(String::new, |token| format!("sign-in?token={token}"));
+        let url = format!("{}{}/{at}", names.scheme(), names.to_open());
+        let pages = router(&lab, names).into_make_service_with_connect_info::<SocketAddr>();
+        let mut server = axum_server::from_tcp(listener).map_err(failed("listening"))?.http1_only();
+        server.http_builder().http1().header_read_timeout(PATIENCE);
+        let server = server.first_request_timeout(PATIENCE);
+        ready(Ready { url, has_token: token.is_some(), own_certificate });
+        let serving = async {
+            match tls {
+                None => server.serve(pages).await,
+                Some(tls) => {
+                    let config = RustlsConfig::from_config(tls.config);
+                    server
+                        .map(|plain| axum_server::tls_rustls::RustlsAcceptor::new(config).acceptor(plain))
+                        .serve(pages)
+                        .await
+                }
             }
         };
         tokio::select! {
-            served = axum::serve(listener, router(lab, address)) => served.map_err(failed("serving")),
-            () = told_to_end => Ok(()),
+            served = serving => served.map_err(failed("serving")),
+            _ = interrupt.recv() => Ok(()),
+            _ = terminate.recv() => Ok(()),
         }
     })?;
+    let note = move |database: &Database| database.note(journal::Kind::ServerEnded, None, &address.to_string(), "");
+    runtime.block_on(lab.with(note))?;
     // Threads that wait for a run would hold the runtime until its end.
     runtime.shutdown_background();
     Ok(())
 }
 
-fn router(lab: Arc<Lab>, address: SocketAddr) -> Router {
-    let of_program = Router::new()
-        .route("/runs", get(api::runs))
-        .route("/runs/{run}", get(api::run))
-        .route("/runs/{run}/events", get(api::events))
-        .route("/compare", get(api::compare))
-        .route("/suites", get(api::suites))
-        .route("/machines", get(api::machines))
-        .route("/jobs", get(api::jobs).post(api::start))
-        .route("/jobs/{job}", get(api::job))
-        .route("/jobs/{job}/stop", post(api::stop))
-        .route("/jobs/{job}/resume", post(api::resume))
-        .route("/tokens", post(api::token));
-    let inside = Router::new()
-        .nest("/api/v1", of_program)
-        .route("/", get(pages::home).post(pages::start))
-        .route("/runs/{run}", get(pages::run))
-        .route("/report", get(pages::report))
-        .route("/jobs/{job}/stop", post(pages::stop))
-        .route("/jobs/{job}/resume", post(pages::resume))
-        .route("/tokens", post(pages::token))
-        .route("/sign-out", post(pages::sign_out))
-        .layer(from_fn_with_state(Arc::clone(&lab), signed_in));
+fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
+    let viewers = Router::new()
+        .route("/", get(pages::lab::home))
+        .route("/runs/{run}", get(pages::lab::run))
+        .route("/report", get(pages::lab::report))
+        .route("/schedule", get(pages::schedule::schedule))
+        .route("/access", get(pages::access::access))
+        .route("/access/password", post(pages::access::own_password))
+        .route("/access/tokens", post(pages::access::make_token))
+        .route("/access/tokens/{token}/end", post(pages::access::end_token))
+        .route("/sign-out", post(pages::access::sign_out))
+        .route("/api/v1/runs", get(api::runs))
+        .route("/api/v1/runs/{run}", get(api::run))
+        .route("/api/v1/runs/{run}/events", get(api::events))
+        .route("/api/v1/compare", get(api::compare))
+        .route("/api/v1/suites", get(api::suites))
+        .route("/api/v1/machines", get(api::machines))
+        .route("/api/v1/jobs", get(api::jobs))
+        .route("/api/v1/jobs/{job}", get(api::job))
+        .route("/api/v1/schedule", get(api::schedule::lines))
+        .route("/api/v1/changes", get(api::changes))
+        .route("/api/v1/me", get(api::accounts::me))
+        .route("/api/v1/me/password", post(api::accounts::own_password))
+        .route("/api/v1/tokens", get(api::accounts::tokens).post(api::accounts::make_token))
+        .route("/api/v1/tokens/{token}", delete(api::accounts::end_token));
+    let operators = Router::new()
+        .route("/", post(pages::lab::start))
+        .route("/jobs/{job}/stop", post(pages::lab::stop))
+        .route("/jobs/{job}/resume", post(pages::lab::resume))
+        .route("/schedule/{line}/remove", post(pages::schedule::remove))
+        .route("/journal", get(pages::journal::journal))
+        .route("/api/v1/plan", post(api::plan))
+        .route("/api/v1/jobs", post(api::start))
+        .route("/api/v1/jobs/{job}/stop", post(api::stop))
+        .route("/api/v1/jobs/{job}/resume", post(api::resume))
+        .route("/api/v1/schedule", post(api::schedule::add))
+        .route("/api/v1/schedule/{line}", delete(api::schedule::remove))
+        .route("/api/v1/journal", get(api::journal::journal))
+        .layer(from_fn_with_state(Role::Operator, needs));
+    let admins = Router::new()
+        .route("/access/users", post(pages::access::add_user))
+        .route("/access/users/{user}/role", post(pages::access::change_user))
+        .route("/access/users/{user}/password", post(pages::access::reset_password))
+        .route("/access/users/{user}/remove", post(pages::access::remove_user))
+        .route("/api/v1/users", get(api::accounts::users).post(api::accounts::add_user))
+        .route("/api/v1/users/{user}", delete(api::accounts::remove_user).patch(api::accounts::change_user))
+        .route("/api/v1/users/{user}/password", post(api::accounts::reset_password))
+        .layer(from_fn_with_state(Role::Admin, needs));
+    let inside = viewers.merge(operators).merge(admins).layer(from_fn_with_state(Arc::clone(lab), signed_in));
     Router::new()
-        .route("/sign-in", get(pages::sign_in).post(pages::signing_in))
+        .route("/sign-in", get(pages::access::sign_in).post(pages::access::signing_in))
         .route("/style.css", get(pages::style))
         .route("/live.js", get(pages::script))
         // Published, and no secret.
@@ -130,6 +217,52 @@ fn router(lab: Arc<Lab>, address: SocketAddr) -> Router {
         .fallback(pages::nothing)
         .layer(map_response(pages::in_problem_details))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
-        .layer(from_fn_with_state(address, same_site))
-        .with_state(lab)
+        .layer(from_fn_with_state(names, same_site))
+        .with_state(Arc::clone(lab))
+}
+
+/// Users of the server of a store, for whoever owns the store.
+#[derive(Debug)]
+pub struct Users(Database);
+
+impl Users {
+    /// Opens the users of a store's server, which may be serving meanwhile.
+    ///
+    /// # Errors
+    /// The server's file cannot be used.
+    pub fn open(store: &Path) -> Result<Self, ServerError> {
+        Database::open(store).map(Self)
+    }
+
+    /// All, by name.
+    ///
+    /// # Errors
+    /// The server's file cannot be read.
+    pub fn all(&self) -> Result<Vec<User>, ServerError> {
+        self.0.users()
+    }
+
+    /// Adds a user, and gives the password to sign in with.
+    ///
+    /// # Errors
+    /// It is no name, or another user has it.
+    pub fn add(&self, name: &str, role: Role) -> Result<String, ServerError> {
+        api::accounts::add(&self.0, None, name, role).map(|made| made.password)
+    }
+
+    /// Gives a user another password and ends their sessions.
+    ///
+    /// # Errors
+    /// There is no such user.
+    pub fn renew(&self, name: &str) -> Result<String, ServerError> {
+        api::accounts::renew(&self.0, None, name).map(|made| made.password)
+    }
+
+    /// Removes a user with their sessions and tokens.
+    ///
+    /// # Errors
+    /// There is no such user, or they are the last admin.
+    pub fn remove(&self, name: &str) -> Result<(), ServerError> {
+        api::accounts::remove(&self.0, None, name)
+    }
 }

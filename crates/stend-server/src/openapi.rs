@@ -3,45 +3,78 @@
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Runs, Token};
+use crate::accounts::{Role, Who};
+use crate::api::accounts::{MadeToken, NewToken, NewUser, OwnPassword, Password, Tokens, UserChange, Users};
+use crate::api::journal::Entries;
+use crate::api::schedule::{Lines, NewLine};
+use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
 use crate::jobs::{Job, Order};
+use crate::journal::Category;
 use crate::problem::Problem;
+use crate::schedule::Line;
 
 /// Documents that commands print have their schemas in this file, which the server has too.
 const COMMANDS: &str = "output.schema.json";
 
+/// Where an order is sent to.
+const ORDERS: &str = "/jobs";
+
 /// What a request answers with.
 enum Answer {
     /// A value of the API's own.
-    Own(fn(&mut SchemaGenerator) -> schemars::Schema),
+    Own(Schema),
     /// What a command prints.
     Command(&'static str),
     /// Server-sent events.
     Events,
+    /// Nothing.
+    Nothing,
 }
 
-/// A request: method, path, what it does, its query, what is sent, the status where all is well, and the answer.
+type Schema = fn(&mut SchemaGenerator) -> schemars::Schema;
+
+/// A request: method, path, what it does, its query, what is sent, the role that it needs, the status where all is well, and the answer.
 struct Request {
     method: &'static str,
     path: &'static str,
     does: &'static str,
     query: &'static [(&'static str, &'static str)],
-    takes_order: bool,
+    takes: Option<Schema>,
+    needs: Role,
     status: &'static str,
     answer: Answer,
 }
 
 const fn get(path: &'static str, does: &'static str, answer: Answer) -> Request {
-    Request { method: "get", path, does, query: &[], takes_order: false, status: "200", answer }
+    Request { method: "get", path, does, query: &[], takes: None, needs: Role::Viewer, status: "200", answer }
 }
 
 const fn post(path: &'static str, does: &'static str, status: &'static str, answer: Answer) -> Request {
     Request { method: "post", status, ..get(path, does, answer) }
 }
 
+/// An answer of this type.
+fn own<T: schemars::JsonSchema>() -> Answer {
+    Answer::Own(SchemaGenerator::subschema_for::<T>)
+}
+
+impl Request {
+    /// The same, with a body of this type.
+    fn takes<T: schemars::JsonSchema>(self) -> Self {
+        Self { takes: Some(SchemaGenerator::subschema_for::<T>), ..self }
+    }
+
+    /// The same, for those who have this role.
+    fn needs(self, needs: Role) -> Self {
+        Self { needs, ..self }
+    }
+}
+
 fn requests() -> Vec<Request> {
-    use Answer::{Command, Events, Own};
-    let job = || Own(SchemaGenerator::subschema_for::<Job>);
+    use Answer::{Command, Events, Nothing};
+    let operators = |request: Request| request.needs(Role::Operator);
+    let admins = |request: Request| request.needs(Role::Admin);
+    let delete = |path, does| Request { method: "delete", ..post(path, does, "204", Nothing) };
     vec![
         Request {
             query: &[
@@ -51,7 +84,7 @@ fn requests() -> Vec<Request> {
                 ("before", "string"),
                 ("limit", "integer"),
             ],
-            ..get("/runs", "List runs, newest first", Own(SchemaGenerator::subschema_for::<Runs>))
+            ..get("/runs", "List runs, newest first", own::<Runs>())
         },
         get("/runs/{run}", "Show a run in full", Command("show")),
         get("/runs/{run}/events", "Follow a run: each repeat as it is stored, behind that of Last-Event-ID", Events),
@@ -63,13 +96,34 @@ fn requests() -> Vec<Request> {
         get("/machines", "List the machines", Command("hosts")),
         Request {
             query: &[("before", "integer"), ("limit", "integer")],
-            ..get("/jobs", "List jobs, newest first", Own(SchemaGenerator::subschema_for::<JobList>))
+            ..get("/jobs", "List jobs, newest first", own::<JobList>())
         },
-        Request { takes_order: true, ..post("/jobs", "Queue a run; of one Idempotency-Key only one", "201", job()) },
-        get("/jobs/{job}", "Show a job, and what its command said", Own(SchemaGenerator::subschema_for::<JobInFull>)),
-        post("/jobs/{job}/stop", "Stop a job", "200", job()),
-        post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", job()),
-        post("/tokens", "Create a token", "201", Own(SchemaGenerator::subschema_for::<Token>)),
+        operators(post("/plan", "Say what an order would do", "200", own::<Plan>()).takes::<Order>()),
+        operators(post(ORDERS, "Queue a run; of one Idempotency-Key only one", "201", own::<Job>()).takes::<Order>()),
+        get("/jobs/{job}", "Show a job, and what its command said", own::<JobInFull>()),
+        operators(post("/jobs/{job}/stop", "Stop a job", "200", own::<Job>())),
+        operators(post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", own::<Job>())),
+        get("/schedule", "List the lines of the schedule", own::<Lines>()),
+        operators(post("/schedule", "Add a line to the schedule", "201", own::<Line>()).takes::<NewLine>()),
+        operators(delete("/schedule/{line}", "Remove a line from the schedule")),
+        Request {
+            query: &[("category", "string"), ("before", "integer"), ("limit", "integer")],
+            ..operators(get("/journal", "List the journal, newest first", own::<Entries>()))
+        },
+        get("/changes", "Follow the queue, the schedule and the journal: an event whenever one has changed", Events),
+        get("/me", "Say who is signed in", own::<Who>()),
+        post("/me/password", "Change one's own password", "204", Nothing).takes::<OwnPassword>(),
+        get("/tokens", "List one's own tokens, or for an admin all", own::<Tokens>()),
+        post("/tokens", "Create a token", "201", own::<MadeToken>()).takes::<NewToken>(),
+        delete("/tokens/{token}", "End a token"),
+        admins(get("/users", "List the users", own::<Users>())),
+        admins(post("/users", "Add a user, with a password that is made", "201", own::<Password>()).takes::<NewUser>()),
+        Request {
+            method: "patch",
+            ..admins(post("/users/{user}", "Change a user's role", "204", Nothing).takes::<UserChange>())
+        },
+        admins(delete("/users/{user}", "Remove a user, with sessions and tokens")),
+        admins(post("/users/{user}/password", "Make a new password for a user", "200", own::<Password>())),
     ]
 }
 
@@ -113,6 +167,7 @@ pub(crate) fn document() -> Value {
 fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut SchemaGenerator) -> Value {
     let content = match &request.answer {
         Answer::Own(schema) => json!({ "application/json": { "schema": schema(generator) } }),
+        Answer::Nothing => Value::Null,
         Answer::Command(name) => {
             json!({ "application/json": { "schema": { "$ref": format!("{COMMANDS}#/documents/{name}") } } })
         }
@@ -120,20 +175,26 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
     };
     let in_path = request.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
-        let kind = if name == "job" { "integer" } else { "string" };
+        let kind = if matches!(name, "job" | "line" | "token") { "integer" } else { "string" };
         json!({ "name": name, "in": "path", "required": true, "schema": { "type": kind } })
     });
     let in_query = request.query.iter().map(|(name, kind)| {
         let mut schema = json!({ "type": kind });
+        if *name == "category" {
+            schema["enum"] = Category::ALL.map(Category::word).to_vec().into();
+        }
         if *name == "limit" {
             (schema["minimum"], schema["maximum"]) = (1.into(), LARGEST_PAGE.into());
         }
         json!({ "name": name, "in": "query", "required": *name == "runs", "schema": schema })
     });
+    let is_order = request.method == "post" && request.path == ORDERS;
     let header = |name: &str, schema: Value| json!({ "name": name, "in": "header", "schema": schema });
     let in_header = match request.answer {
-        Answer::Events => Some(header("Last-Event-ID", json!({ "type": "integer", "minimum": 0 }))),
-        _ if request.takes_order => {
+        Answer::Events if request.path.contains("{run}") => {
+            Some(header("Last-Event-ID", json!({ "type": "integer", "minimum": 0 })))
+        }
+        _ if is_order => {
             Some(header("Idempotency-Key", json!({ "type": "string", "minLength": 1, "maxLength": LONGEST_KEY })))
         }
         _ => None,
@@ -141,19 +202,25 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
     let parameters: Vec<Value> = in_path.chain(in_query).chain(in_header).collect();
     let mut operation = json!({
         "summary": request.does,
+        "description": format!("For {}s", request.needs.word()),
         "responses": {
-            request.status: { "description": "Done", "content": content.clone() },
+            request.status: { "description": "Done" },
             "default": { "$ref": "#/components/responses/problem" },
         },
     });
+    if !content.is_null() {
+        operation["responses"][request.status]["content"] = content.clone();
+    }
     if !parameters.is_empty() {
         operation["parameters"] = parameters.into();
     }
-    if request.takes_order {
+    if is_order {
         operation["responses"]["200"] =
             json!({ "description": "An order of this key was there before", "content": content });
-        let order = taken.subschema_for::<Order>();
-        operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": order } } });
+    }
+    if let Some(body) = request.takes {
+        let schema = body(taken);
+        operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
     }
     operation
 }

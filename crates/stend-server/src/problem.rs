@@ -37,16 +37,17 @@ impl Problem {
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
     }
-
-    /// A disk that is full, a store that is damaged: no fault of who asked.
-    pub(crate) fn of_server(error: &ServerError) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
-    }
 }
 
 impl From<ServerError> for Problem {
     fn from(error: ServerError) -> Self {
-        Self::of_server(&error)
+        let status = match error {
+            ServerError::Refused(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ServerError::Missing(_) => StatusCode::NOT_FOUND,
+            // A disk that is full, a store that is damaged: no fault of who asked.
+            _ => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        Self::new(status, error.to_string())
     }
 }
 

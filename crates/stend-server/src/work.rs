@@ -17,8 +17,10 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stend_model::run::RunState;
 use stend_store::Store;
 
+use crate::database::Database;
 use crate::error::ServerError;
 use crate::jobs::{Job, State};
+use crate::journal::Kind;
 use crate::lab::Lab;
 
 /// How often a process that another server started is looked for.
@@ -33,7 +35,7 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
     // What was at work when the last server ended, first.
     let mut attended = BTreeSet::new();
     loop {
-        let open = lab.with_jobs(|jobs| jobs.open_ones()).await.unwrap_or_default();
+        let open = lab.with(Database::open_ones).await.unwrap_or_default();
         attended.retain(|id| open.iter().any(|job| job.id == *id && job.state.is_at_work()));
         let mut busy: BTreeSet<&str> =
             open.iter().filter(|job| job.state.is_at_work()).map(|job| job.order.machine.as_str()).collect();
@@ -43,10 +45,18 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
                 continue;
             }
             if is_next {
-                let (id, to) = (job.id, State::Running);
+                let begun = job.clone();
                 // Before the process is there: so one that is there is always known of.
-                let set = lab.with_jobs(move |jobs| jobs.set(id, &[State::Waiting], to, None)).await;
-                if !matches!(set, Ok(true)) {
+                let set = move |database: &Database| {
+                    database.at_once(|| {
+                        let is_set = database.set(begun.id, &[State::Waiting], State::Running, None)?;
+                        if is_set {
+                            database.note(Kind::RunBegan, None, &begun.run, &begun.order.suite)?;
+                        }
+                        Ok(is_set)
+                    })
+                };
+                if !matches!(lab.with(set).await, Ok(true)) {
                     continue;
                 }
             }
@@ -61,9 +71,8 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
 
 /// Sees a job to its end.
 async fn attend(lab: Arc<Lab>, job: Job) {
-    let id = job.id;
     let ended = {
-        let lab = Arc::clone(&lab);
+        let (lab, job) = (Arc::clone(&lab), job.clone());
         tokio::task::spawn_blocking(move || see_through(&lab, &job)).await
     };
     let (state, reason) = match ended {
@@ -71,8 +80,20 @@ async fn attend(lab: Arc<Lab>, job: Job) {
         Ok(Err(error)) => (State::Failed, Some(error.to_string())),
         Err(panic) => (State::Failed, Some(panic.to_string())),
     };
-    let all = [State::Running, State::Stopping];
-    let _ = lab.with_jobs(move |jobs| jobs.set(id, &all, state, reason.as_deref())).await;
+    let set = move |database: &Database| {
+        database.at_once(|| {
+            let is_set = database.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref())?;
+            match state {
+                State::Finished if is_set => database.note(Kind::RunFinished, None, &job.run, &job.order.suite),
+                State::Failed if is_set => {
+                    database.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default())
+                }
+                // Who stopped it has been noted.
+                _ => Ok(()),
+            }
+        })
+    };
+    let _ = lab.with(set).await;
     lab.changed();
 }
 

@@ -7,16 +7,43 @@ for (const button of document.querySelectorAll("[data-language]"))
     location.reload();
   });
 
-const pick = document.querySelector("form.pick");
-if (pick) {
-  const button = pick.querySelector("button");
-  pick.addEventListener("change", () => {
-    const picked = [...pick.querySelectorAll(":checked")].map((box) => box.dataset.run);
-    // The newest stands first in the list, and the oldest is the base.
-    pick.elements.runs.value = picked.reverse().join(",");
-    button.disabled = picked.length < button.dataset.least;
+// Parts of a page that are shown anew when the lab has changed; not while somebody picks among them.
+const parts = [...document.querySelectorAll("[data-live]")];
+if (parts.length > 0) {
+  let busy = false, again = false, first = true;
+  const renew = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const answer = await fetch(location.href);
+      if (answer.redirected) location.reload();
+      const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const part of document.querySelectorAll("[data-live]")) {
+        const newer = fresh.getElementById(part.id);
+        const isPicked = part.querySelector(":checked, :focus") !== null;
+        if (newer && !isPicked && newer.innerHTML !== part.innerHTML) part.replaceWith(newer);
+      }
+    } finally {
+      busy = false;
+    }
+    if (again) { again = false; await renew(); }
+  };
+  new EventSource("/api/v1/changes").addEventListener("change", () => {
+    // The first one says only that it listens; with each connection that was lost something may have been missed.
+    if (first) first = false;
+    else renew();
   });
 }
+
+document.addEventListener("change", (event) => {
+  const pick = event.target.closest("form.pick");
+  if (!pick) return;
+  const button = pick.querySelector("button");
+  const picked = [...pick.querySelectorAll(":checked")].map((box) => box.dataset.run);
+  // The newest stands first in the list, and the oldest is the base.
+  pick.elements.runs.value = picked.reverse().join(",");
+  button.disabled = picked.length < button.dataset.least;
+});
 
 const table = document.querySelector("#repeats");
 if (table) {

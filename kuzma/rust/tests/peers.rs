@@ -188,7 +188,7 @@ macro_rules! against_rustcrypto {
                     text in data(),
                     backend: Index,
                 ) {
-                    use ::mgm::aead::{AeadInPlace, NewAead};
+                    use ::mgm::aead::{AeadInPlace, KeyInit};
 
                     // What has neither is refused by us (RFC 9058 section 3) and not by them.
                     prop_assume!(!(associated.is_empty() && text.is_empty()));

@@ -32,6 +32,7 @@ mod serve;
 mod show;
 mod suites;
 mod target;
+mod users;
 
 use std::error::Error;
 use std::io::IsTerminal as _;
@@ -128,6 +129,8 @@ enum Command {
     References(references::Arguments),
     /// Serve a web console and an API on this machine: a queue of runs, each repeat as it comes, reports
     Serve(serve::Arguments),
+    /// List, add and remove the users of the server
+    Users(users::Arguments),
     /// Set up storage to load, remove it, or show its status
     Target(target::Arguments),
     /// Remove what interrupted runs and targets left on a machine
@@ -233,6 +236,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Suites(arguments) => suites::run(global, arguments),
         Command::References(arguments) => references::run(arguments),
         Command::Serve(arguments) => serve::run(global, arguments),
+        Command::Users(arguments) => users::run(global, arguments),
         Command::Target(arguments) => target::run(global, arguments),
         Command::Clean(arguments) => clean::run(global, arguments),
         Command::Completions(arguments) => completions::run(arguments),

@@ -1,9 +1,10 @@
 //! `stend serve`: the console and the API of this lab.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 
 use clap::Args;
-use stend_server::Served;
+use stend_server::{Certificate, Ready, Served, ServerError};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -12,31 +13,46 @@ use super::output;
 #[derive(Debug, Args)]
 #[command(after_help = "docs/guide/server.md describes the pages and the API")]
 pub(super) struct Arguments {
-    /// Where to listen, an address of this machine with a port; port 0 is any free one. To reach it from another machine, forward the port over ssh
+    /// Where to listen, an address of this machine with a port; port 0 is any free one. Beyond this machine it takes users (`stend users`) and serves TLS
     #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7836))]
     listen: SocketAddr,
+    /// Serve TLS with this certificate, PEM, the authority's behind it [default: beyond this machine, one that is made and kept beside the store]
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// The certificate's private key, PEM
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let listen = arguments.listen;
-    if !listen.ip().is_loopback() {
-        return Err(Failure::usage(format!(
-            "--listen {listen}: it listens on this machine alone, as on 127.0.0.1; from another one use ssh -L {port}:127.0.0.1:{port}",
-            port = listen.port()
-        )));
-    }
     let store = global.store_directory()?;
     stend_store::make_directory(&store)?;
     let program =
         std::env::current_exe().map_err(|error| Failure::unusable(format!("stend does not find itself: {error}")))?;
     let quiet = global.quiet;
-    let ready = |address, token: &str| {
+    let certificate = arguments.certificate.clone().zip(arguments.key.clone());
+    let certificate = certificate.map(|(certificate, key)| Certificate { certificate, key });
+    let ready = |ready: Ready| {
+        let Ready { url, has_token, own_certificate } = ready;
         // Whoever starts it for another program has the address and the token from the first line.
-        let _ = output::print(&format!("http://{address}/sign-in?token={token}\n"));
+        let _ = output::print(&format!("{url}\n"));
         if !quiet {
-            talk!("the token signs one browser in; Ctrl-C ends the server, and runs that are being measured go on");
+            if let Some((file, fingerprint)) = own_certificate {
+                talk!("the certificate {} was made here; its SHA-256 is {fingerprint}", file.display());
+            }
+            let in_by = if has_token { "the token signs one browser in" } else { "users sign in by name and password" };
+            talk!("{in_by}; Ctrl-C ends the server, and runs that are being measured go on");
         }
     };
-    stend_server::serve(Served { store, program, listen }, ready).map_err(Failure::unusable)?;
+    stend_server::serve(Served { store, program, listen, certificate }, ready).map_err(failure)?;
     Ok(Exit::Fine)
+}
+
+/// What was refused is a matter of what was asked.
+pub(super) fn failure(error: ServerError) -> Failure {
+    match error {
+        ServerError::Refused(_) | ServerError::Missing(_) => Failure::usage(error),
+        _ => Failure::unusable(error),
+    }
 }

@@ -1,0 +1,42 @@
+//! The journal.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::Query;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, SCHEMA_VERSION, Served, cut, page};
+use crate::journal::{Category, Entry};
+use crate::lab::Lab;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WhichEntries {
+    pub(crate) category: Option<Category>,
+    pub(crate) before: Option<i64>,
+    pub(crate) limit: Option<usize>,
+}
+
+/// Entries of the journal, newest first.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Entries {
+    schema_version: u32,
+    /// The entries.
+    pub(crate) entries: Vec<Entry>,
+    /// What `before` is for the next page; none on the last one.
+    pub(crate) next: Option<i64>,
+}
+
+pub(crate) async fn journal(lab: Served, Query(which): Query<WhichEntries>) -> Answer<Json<Entries>> {
+    entries(&lab, which).await.map(Json)
+}
+
+pub(crate) async fn entries(lab: &Arc<Lab>, which: WhichEntries) -> Answer<Entries> {
+    let limit = page(which.limit)?;
+    let read = lab.with(move |database| database.entries(which.category, which.before, limit + 1));
+    let mut entries = read.await?;
+    let next = cut(&mut entries, limit, |entry| entry.id);
+    Ok(Entries { schema_version: SCHEMA_VERSION, entries, next })
+}

@@ -1,0 +1,86 @@
+//! The schedule.
+
+use std::sync::Arc;
+
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::accounts::{Body, read};
+use super::{Answer, SCHEMA_VERSION, Served, planned};
+use crate::accounts::Who;
+use crate::database::Database;
+use crate::jobs::Order;
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::problem::Problem;
+use crate::schedule::{Line, parse};
+
+/// The lines of the schedule.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Lines {
+    schema_version: u32,
+    /// The lines, oldest first.
+    lines: Vec<Line>,
+}
+
+pub(crate) async fn lines(lab: Served) -> Answer<Json<Lines>> {
+    Ok(Json(Lines { schema_version: SCHEMA_VERSION, lines: lab.with(Database::lines).await? }))
+}
+
+/// A line to add.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewLine {
+    /// When: minute, hour, day of the month, month and day of the week, as cron has them, by this machine's clock.
+    pub(crate) cron: String,
+    /// What is to be measured then.
+    pub(crate) order: Order,
+}
+
+pub(crate) async fn add(lab: Served, who: Extension<Who>, line: Body<NewLine>) -> Answer<(StatusCode, Json<Line>)> {
+    let NewLine { cron, order } = read(line)?;
+    Ok((StatusCode::CREATED, Json(added(&lab, who.0, cron, order).await?)))
+}
+
+pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) -> Answer<Line> {
+    parse(&cron)?;
+    if order.label.is_some() {
+        let said = "label: a label is one run's, and this makes many";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));
+    }
+    planned(lab, &order).await?;
+    let add = move |database: &Database| {
+        database.at_once(|| {
+            let line = database.add_line(&cron, &order, who.name.as_deref())?;
+            database.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.suite)?;
+            Ok(line)
+        })
+    };
+    let line = lab.with(add).await?;
+    lab.changed();
+    Ok(line)
+}
+
+pub(crate) async fn remove(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<StatusCode> {
+    removed(&lab, who.0, id).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, id: i64) -> Answer<()> {
+    let remove = move |database: &Database| {
+        database.at_once(|| {
+            let line = database.remove_line(id)?;
+            if let Some(line) = &line {
+                database.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.suite)?;
+            }
+            Ok(line.is_some())
+        })
+    };
+    if !lab.with(remove).await? {
+        return Err(Problem::not_found(format!("there is no line {id}")));
+    }
+    lab.changed();
+    Ok(())
+}

@@ -1,0 +1,28 @@
+//! The page of the schedule.
+
+use askama::Template;
+use axum::extract::Path;
+use axum::response::Response;
+
+use super::{Reader, Served, page, to};
+use crate::accounts::Role;
+use crate::api;
+use crate::database::Database;
+use crate::schedule::Line;
+
+#[derive(Template)]
+#[template(path = "schedule.html")]
+struct Schedule {
+    reader: Reader,
+    lines: Vec<Line>,
+}
+
+pub(crate) async fn schedule(lab: Served, reader: Reader) -> Response {
+    let lines = lab.with(Database::lines).await;
+    page(reader.clone(), lines.map(|lines| Schedule { reader, lines }).map_err(Into::into))
+}
+
+pub(crate) async fn remove(lab: Served, reader: Reader, Path(line): Path<i64>) -> Response {
+    let done = api::schedule::removed(&lab, reader.asker(), line).await;
+    to(reader, done.map(|()| "/schedule".into()))
+}
