@@ -287,6 +287,9 @@ fn refuse_words(order: &Order) -> Answer<()> {
     if !order.suite.starts_with(|first: char| first.is_ascii_alphanumeric()) || !order.suite.chars().all(is_plain) {
         return unfit("suite: name one of the program's suites");
     }
+    if !(-10..=10).contains(&order.priority) {
+        return unfit("priority: it is -10 to 10");
+    }
     if order.sides.iter().flatten().any(|side| side.starts_with('-')) {
         return unfit("sides: a side is a list of settings KEY=VALUE, and begins with no hyphen");
     }

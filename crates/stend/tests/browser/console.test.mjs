@@ -1,4 +1,4 @@
-// The console of `stend serve` in a real browser: sign in, start a run, watch it, stop it, go on with it, compare two.
+// The console of `stend serve` in a real browser: sign in, start runs, watch, stop and schedule them, compare two, add users.
 //
 // run.sh starts it and says where things are. The runs are real ones, of a suite of the program that is scaled down. Their instruments wait
 // at a gate, a file, where a run must not end by itself.
@@ -53,12 +53,12 @@ const accessible = async (what) => {
   const found = await page.evaluate(() => globalThis.axe.run());
   assert.deepEqual(found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html)}`), [], what);
 };
-const start = async (fields) => {
+const start = async (fields, button = "form.order button.main") => {
   await page.goto(address.origin);
   await page.selectOption("select[name=suite]", "summit");
   for (const [name, value] of Object.entries({ scale: "0.001", repeats: "1", set: "seconds=0.001", ...fields })) await page.fill(`input[name=${name}]`, value);
   await page.check("input[name=even_if_unfit]");
-  await page.click("form.order button.main");
+  await page.click(button);
 };
 
 test("the token of the address signs one browser in", async () => {
@@ -121,6 +121,70 @@ test("runs that are picked are compared, in the report's own page, which is wall
   await page.goBack();
 });
 
+test("what would be done is shown first, and the first page follows what is done", async () => {
+  await start({ label: "third" }, "form.order button[name=preview]");
+  await page.waitForSelector("form.order ~ [role=status] pre");
+  assert.match(await page.textContent("form.order ~ [role=status] pre"), /summit/);
+  assert.equal(await page.inputValue("input[name=label]"), "third");
+  await accessible("the plan");
+  writeFileSync(gate, "");
+  await page.click("form.order button.main");
+  await page.waitForSelector("#queue td.running");
+  await page.evaluate(() => { globalThis.isTheSamePage = true; });
+  rmSync(gate);
+  await page.waitForFunction(() => document.querySelector("#queue tbody td:nth-of-type(3)").className === "finished");
+  await page.waitForSelector("#runs th a >> text=third");
+  assert.ok(await page.evaluate(() => globalThis.isTheSamePage), "it was not loaded again");
+});
+
+test("a run is scheduled, and taken off again", async () => {
+  await start({ label: "", cron: "0 0 29 2 *" });
+  await page.waitForURL("**/schedule");
+  assert.match(await page.textContent("tbody"), /0 0 29 2 \*.*summit/s);
+  await accessible("the schedule");
+  await page.click("tbody button");
+  await page.waitForSelector("tbody", { state: "detached" });
+});
+
+test("users are added, and each sees what the role may", async () => {
+  await page.goto(`${address.origin}/access`);
+  await accessible("users and tokens");
+  const passwords = {};
+  for (const [name, role] of [["admin", "admin"], ["viewer", "viewer"]]) {
+    await page.fill("form[action='/access/users'] input[name=name]", name);
+    await page.selectOption("form[action='/access/users'] select", role);
+    await page.click("form[action='/access/users'] button");
+    passwords[name] = (await page.textContent("[role=status] pre")).trim().split("\n")[1];
+    await page.waitForSelector(`tbody th >> text=${name}`);
+  }
+  await page.click("form[action='/access/tokens'] button");
+  await page.waitForSelector("[role=status] pre >> text=Bearer");
+  await accessible("users and tokens, with some");
+  const signIn = async (name, password) => {
+    await page.click("form[action='/sign-out'] button");
+    await page.fill("input[name=name]", name);
+    await page.fill("input[name=password]", password);
+    await page.click("main button");
+  };
+  await signIn("viewer", "wrong");
+  await page.waitForSelector("[role=alert]");
+  complaints.length = 0; // That the answer was 403.
+  await page.fill("input[name=password]", passwords.viewer);
+  await page.click("main button");
+  await page.waitForSelector("#runs tbody");
+  assert.equal(await page.locator("form.order, #queue button, a[href='/journal']").count(), 0);
+  await page.click("tbody th a >> nth=0");
+  await page.waitForSelector("#repeats tbody tr");
+  assert.equal(await page.locator(".actions button").count(), 0);
+  await signIn("admin", passwords.admin);
+  await page.click("a[href='/journal']");
+  await page.waitForSelector("#entries");
+  assert.match(await page.textContent("#entries"), /admin.*viewer/s);
+  await accessible("the journal");
+  await page.click("nav.choice a >> text=Runs");
+  await page.waitForSelector("nav.choice a[aria-current] >> text=Runs");
+});
+
 test("in Russian, on a telephone, and in the dark", async () => {
   await page.goto(address.origin);
   await page.click("button[data-language=ru]");
@@ -130,10 +194,14 @@ test("in Russian, on a telephone, and in the dark", async () => {
     await page.emulateMedia({ colorScheme });
     await accessible(`Russian, ${colorScheme}`);
   }
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
+  for (const path of ["/", "/schedule", "/journal", "/access"]) {
+    await page.goto(`${address.origin}${path}`);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is not wider than the screen`);
+  }
+  await page.goto(address.origin);
   await page.click("tbody th a >> nth=0");
   await page.waitForSelector("#repeats tbody tr");
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nor on a run's page");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nor is a run's page");
 });
 
 test("nothing complained, and nothing came from elsewhere", () => assert.deepEqual(complaints, []));

@@ -6,6 +6,7 @@
 mod common;
 
 mod ab;
+mod access;
 mod bad_input;
 mod before_and_after;
 mod carried;

@@ -12,27 +12,27 @@ use serde_json::{Value, json};
 use crate::common::{Gate, Stand, executable, probe, wait_until};
 
 /// A server, and who has signed in.
-struct Server<'a> {
+pub(crate) struct Server<'a> {
     stand: &'a Stand,
     child: Child,
-    address: String,
-    token: String,
-    cookie: String,
+    pub(crate) address: String,
+    pub(crate) token: String,
+    pub(crate) cookie: String,
 }
 
 /// What it answered.
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     head: String,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.body))
     }
 
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
         lines.into_iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
@@ -40,8 +40,13 @@ impl Answer {
 
 impl<'a> Server<'a> {
     /// One that nobody has signed in to.
-    fn strange(stand: &'a Stand) -> Self {
-        let mut command = stand.command(&["serve", "--listen", "127.0.0.1:0"]);
+    pub(crate) fn strange(stand: &'a Stand) -> Self {
+        Self::listening(stand, &["--listen", "127.0.0.1:0"])
+    }
+
+    /// The same with these options.
+    pub(crate) fn listening(stand: &'a Stand, options: &[&str]) -> Self {
+        let mut command = stand.command(&[&["serve"], options].concat());
         let gated = stand.path().join("gated-probe");
         if gated.exists() {
             command.env("STEND_PROBE", gated);
@@ -49,11 +54,12 @@ impl<'a> Server<'a> {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let (address, token) = line.trim().strip_prefix("http://").unwrap().split_once("/sign-in?token=").unwrap();
+        let (address, at) = line.trim().split_once("://").unwrap().1.split_once('/').unwrap();
+        let token = at.strip_prefix("sign-in?token=").unwrap_or_default();
         Self { stand, child, address: address.into(), token: token.into(), cookie: String::new() }
     }
 
-    fn new(stand: &'a Stand) -> Self {
+    pub(crate) fn new(stand: &'a Stand) -> Self {
         let mut server = Self::strange(stand);
         let form = format!("token={}", server.token);
         let answer = server.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
@@ -63,7 +69,7 @@ impl<'a> Server<'a> {
         server
     }
 
-    fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
         if !headers.iter().any(|line| line.starts_with("host:")) {
@@ -77,7 +83,7 @@ impl<'a> Server<'a> {
         BufReader::new(stream)
     }
 
-    fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
         let mut answer = String::new();
         self.send(method, path, headers, body).read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -85,20 +91,20 @@ impl<'a> Server<'a> {
         Answer { status, head: head.into(), body: body.into() }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], "")
     }
 
-    fn order(&self, order: &Value, more: &[&str]) -> Answer {
+    pub(crate) fn order(&self, order: &Value, more: &[&str]) -> Answer {
         let headers = [&["content-type: application/json"], more].concat();
         self.ask("POST", "/api/v1/jobs", &headers, &order.to_string())
     }
 
-    fn job(&self, id: &Value) -> Value {
+    pub(crate) fn job(&self, id: &Value) -> Value {
         self.get(&format!("/api/v1/jobs/{id}")).json()["job"].clone()
     }
 
-    fn until(&self, id: &Value, state: &str) -> Value {
+    pub(crate) fn until(&self, id: &Value, state: &str) -> Value {
         wait_until(&format!("job {id} is {state}"), || {
             let job = self.job(id);
             assert!(job["state"] == state || job["state"] != "failed", "{job:#}");
@@ -117,7 +123,7 @@ impl<'a> Server<'a> {
         ids.take(count).collect()
     }
 
-    fn kill(mut self, signal: Signal) -> &'a Stand {
+    pub(crate) fn kill(mut self, signal: Signal) -> &'a Stand {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap();
         self.stand
@@ -132,12 +138,12 @@ impl Drop for Server<'_> {
 }
 
 /// A short suite of the program's own.
-fn short() -> Value {
+pub(crate) fn short() -> Value {
     json!({ "suite": "summit", "repeats": 1, "scale": 0.001, "set": { "seconds": "0.001" }, "even_if_unfit": true })
 }
 
 /// The instruments of runs that servers start come to a gate, which lets so many through.
-fn gate(stand: &Stand, free: u32) -> Gate {
+pub(crate) fn gate(stand: &Stand, free: u32) -> Gate {
     let gate = Gate::new();
     let path = gate.path().display();
     executable(
@@ -164,6 +170,8 @@ fn nobody_gets_in_without_a_token_or_by_another_name_or_site() {
         "/api/v1/runs/x/events",
         "/api/v1/suites",
         "/api/v1/machines",
+        "/api/v1/journal",
+        "/api/v1/users",
     ] {
         assert_eq!(server.get(path).status, 401, "{path}");
     }
@@ -373,7 +381,6 @@ fn what_cannot_be_served_is_said_in_a_line() {
     };
     refused(&other, &server.address, 4, "cannot be listened on");
     refused(&stand, "127.0.0.1:0", 4, "another `stend serve` has this store");
-    refused(&other, "0.0.0.0:0", 2, "ssh -L");
     refused(&other, "nowhere", 2, "--listen");
 }
 

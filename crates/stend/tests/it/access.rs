@@ -1,0 +1,455 @@
+//! Users, roles, tokens, TLS, the schedule and the journal of `stend serve`.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+
+use rusqlite::Connection;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::common::{Ended, Stand, ended, wait_until};
+use crate::serve::{Answer, Server, gate, short};
+
+const FORM: &str = "content-type: application/x-www-form-urlencoded";
+const JSON: &str = "content-type: application/json";
+
+/// Adds a user, and gives the password.
+fn user(stand: &Stand, name: &str, role: &str) -> String {
+    stand.fine(&["users", "add", name, "--role", role]).out.trim().to_owned()
+}
+
+/// A server of the same lab, as one of its users has it.
+fn sign_in(server: &mut Server, name: &str, password: &str) -> Answer {
+    server.cookie.clear();
+    let answer = server.ask("POST", "/sign-in", &[FORM], &format!("name={name}&password={password}"));
+    if let Some(cookie) = answer.header("set-cookie") {
+        server.cookie = cookie.split(';').next().unwrap().to_owned();
+    }
+    answer
+}
+
+fn entries(server: &Server) -> Vec<(String, String, String)> {
+    let entries = server.get("/api/v1/journal?limit=1000").json()["entries"].as_array().unwrap().clone();
+    let text = |entry: &Value, field: &str| entry[field].as_str().unwrap_or_default().to_owned();
+    entries.iter().rev().map(|entry| (text(entry, "kind"), text(entry, "who"), text(entry, "about"))).collect()
+}
+
+/// What the API's description says of roles is what the server does.
+#[test]
+fn each_request_is_done_for_its_role_and_refused_to_those_below() {
+    let stand = Stand::new();
+    let roles = ["viewer", "operator", "admin"];
+    let passwords = roles.map(|role| user(&stand, role, role));
+    let mut server = Server::strange(&stand);
+    let described = server.get("/api/v1/openapi.json").json();
+    let cookies = [0, 1, 2].map(|index| {
+        assert_eq!(sign_in(&mut server, roles[index], &passwords[index]).status, 303);
+        server.cookie.clone()
+    });
+    let mut asked = 0;
+    for (path, methods) in described["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let least = operation["description"].as_str().unwrap().trim_start_matches("For ").trim_end_matches('s');
+            let least = roles.iter().position(|role| *role == least).unwrap();
+            let path = path.replace("{run}", "none").replace("{user}", "none");
+            let path = path.replace("{job}", "7").replace("{line}", "7").replace("{token}", "7");
+            server.cookie.clear();
+            assert_eq!(server.ask(&method.to_uppercase(), &path, &[], "").status, 401, "{method} {path}");
+            for (role, cookie) in cookies.iter().enumerate() {
+                server.cookie.clone_from(cookie);
+                if path.ends_with("/changes") {
+                    continue;
+                }
+                let status = server.ask(&method.to_uppercase(), &path, &[JSON], "").status;
+                assert_eq!(status == 403, role < least, "{method} {path} as {}: {status}", roles[role]);
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked > 60, "{asked}");
+    // The pages of a viewer have no buttons that would be refused.
+    server.cookie.clone_from(&cookies[0]);
+    let page = server.get("/").body;
+    assert!(page.contains("id=\"queue\"") && !page.contains("id=\"start\""));
+    for path in ["/", "/jobs/7/stop", "/schedule/7/remove", "/access/users", "/access/users/admin/remove"] {
+        assert_eq!(server.ask("POST", path, &[FORM], "").status, 403, "{path}");
+    }
+    assert_eq!(server.get("/journal").status, 403);
+}
+
+#[test]
+fn a_password_opens_what_its_user_may_until_it_or_the_user_is_changed() {
+    let stand = Stand::new();
+    let (admin, anna) = (user(&stand, "admin", "admin"), user(&stand, "anna", "operator"));
+    let mut server = Server::strange(&stand);
+    assert!(server.token.is_empty(), "where there are users nobody needs a token");
+    for (name, password) in [("anna", "wrong"), ("anna", &*admin), ("nobody", &anna), ("", "")] {
+        let answer = sign_in(&mut server, name, password);
+        assert!(answer.status == 403 && server.cookie.is_empty(), "{name}: {}", answer.status);
+    }
+    assert_eq!(sign_in(&mut server, "anna", &anna).status, 303);
+    assert_eq!(server.get("/api/v1/me").json(), json!({ "name": "anna", "role": "operator" }));
+    // A token may do less than its user, and never more.
+    let token = |server: &Server, asked: Value| server.ask("POST", "/api/v1/tokens", &[JSON], &asked.to_string());
+    assert_eq!(token(&server, json!({ "role": "admin" })).status, 422);
+    assert_eq!(token(&server, json!({ "days": 0 })).status, 422);
+    assert_eq!(token(&server, json!({ "days": 10_000 })).status, 422);
+    let bearer = |answer: &Answer| format!("authorization: Bearer {}", answer.json()["token"].as_str().unwrap());
+    let weak = bearer(&token(&server, json!({ "name": "ci", "role": "viewer", "days": 3 })));
+    let own = bearer(&token(&server, json!({})));
+    let elsewhere = server.cookie.clone();
+    server.cookie.clear();
+    let start = |server: &Server, bearer: &str| {
+        server.ask("POST", "/api/v1/jobs", &[JSON, bearer], &json!({ "suite": "none" }).to_string()).status
+    };
+    assert_eq!((start(&server, &weak), start(&server, &own)), (403, 422));
+    // Whose password is changed is out elsewhere.
+    assert_eq!(sign_in(&mut server, "anna", &anna).status, 303);
+    let change = |server: &Server, old: &str, new: &str| {
+        server.ask("POST", "/api/v1/me/password", &[JSON], &json!({ "old": old, "new": new }).to_string()).status
+    };
+    assert_eq!(change(&server, "wrong", "correct horse battery"), 422);
+    assert_eq!(change(&server, &anna, "short"), 422);
+    assert_eq!(change(&server, &anna, "correct horse battery"), 204);
+    server.cookie = elsewhere;
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    assert_eq!(sign_in(&mut server, "anna", &anna).status, 403);
+    assert_eq!(sign_in(&mut server, "anna", "correct+horse+battery").status, 303);
+    // An admin sees what others have, and takes it away.
+    assert_eq!(sign_in(&mut server, "admin", &admin).status, 303);
+    let tokens = server.get("/api/v1/tokens").json()["tokens"].clone();
+    assert_eq!(tokens.as_array().unwrap().len(), 2);
+    assert_eq!(
+        (&tokens[0]["user"], &tokens[0]["name"], &tokens[0]["role"]),
+        (&json!("anna"), &json!("ci"), &json!("viewer"))
+    );
+    assert_eq!(server.ask("DELETE", &format!("/api/v1/tokens/{}", tokens[0]["id"]), &[], "").status, 204);
+    let role = |role: &str| json!({ "role": role }).to_string();
+    assert_eq!(server.ask("PATCH", "/api/v1/users/anna", &[JSON], &role("viewer")).status, 204);
+    assert_eq!(server.ask("PATCH", "/api/v1/users/admin", &[JSON], &role("viewer")).status, 422, "the last admin");
+    assert_eq!(server.ask("DELETE", "/api/v1/users/admin", &[], "").status, 422, "the last admin");
+    let admins = server.cookie.clone();
+    server.cookie.clear();
+    assert_eq!(server.ask("GET", "/api/v1/me", &[&weak], "").status, 401, "it was ended");
+    assert_eq!(start(&server, &own), 403, "its user may no more");
+    server.cookie = admins;
+    assert_eq!(server.ask("DELETE", "/api/v1/users/anna", &[], "").status, 204);
+    assert_eq!(server.ask("DELETE", "/api/v1/users/anna", &[], "").status, 404);
+    server.cookie.clear();
+    assert_eq!(server.ask("GET", "/api/v1/me", &[&own], "").status, 401, "its user is gone");
+    // Who did what stands in the journal, and nothing that opens anything.
+    assert_eq!(sign_in(&mut server, "admin", &admin).status, 303);
+    let found = entries(&server);
+    let has = |kind: &str, who: &str, about: &str| found.contains(&(kind.into(), who.into(), about.into()));
+    assert!(has("user-added", "", "anna") && has("sign-in-refused", "", "nobody") && has("token-made", "anna", "ci"));
+    assert!(has("password-changed", "anna", "anna") && has("role-changed", "admin", "anna"), "{found:#?}");
+    assert!(has("token-ended", "admin", "ci") && has("user-removed", "admin", "anna"), "{found:#?}");
+    let kept = std::fs::read(stand.store().join("server.db")).unwrap();
+    for secret in [&*admin, "correct horse battery", weak.split(' ').next_back().unwrap()] {
+        assert!(!kept.windows(secret.len()).any(|part| part == secret.as_bytes()));
+        assert!(!format!("{found:?}").contains(secret));
+    }
+}
+
+#[test]
+fn users_are_added_and_removed_by_a_command_while_the_server_serves() {
+    let stand = Stand::new();
+    let admin = user(&stand, "admin", "admin");
+    let mut server = Server::strange(&stand);
+    let boris = user(&stand, "boris", "viewer");
+    assert_eq!(sign_in(&mut server, "boris", &boris).status, 303);
+    let again = stand.fine(&["users", "reset", "boris"]).out.trim().to_owned();
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    assert_eq!(sign_in(&mut server, "boris", &again).status, 303);
+    assert_eq!(stand.fine(&["users"]).out, "admin  admin\nboris  viewer\n");
+    stand.fine(&["users", "remove", "boris"]);
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    assert_eq!(sign_in(&mut server, "admin", &admin).status, 303);
+    for (arguments, part) in [
+        (&["users", "add", "admin"][..], "already"),
+        (&["users", "add", "a b"], "name"),
+        (&["users", "add", "x", "--role", "king"], "king"),
+        (&["users", "remove", "admin"], "last admin"),
+        (&["users", "remove", "boris"], "no user"),
+        (&["users", "reset", "boris"], "no user"),
+    ] {
+        let ended = stand.run(arguments);
+        assert!(ended.status == Some(2) && ended.err.contains(part), "{arguments:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn of_ten_thousand_wrong_passwords_none_gets_in_and_others_still_do() {
+    let stand = Stand::new();
+    user(&stand, "admin", "admin");
+    let anna = user(&stand, "anna", "viewer");
+    let server = Server::strange(&stand);
+    // All on one connection, as fast as they are answered.
+    let (mut sender, receiver) = {
+        let stream = TcpStream::connect(&server.address).unwrap();
+        (stream.try_clone().unwrap(), BufReader::new(stream))
+    };
+    let host = server.address.clone();
+    let writer = std::thread::spawn(move || {
+        for number in 0..10_000 {
+            let body = format!("name=anna&password=guess-{number:06}");
+            let head =
+                format!("POST /sign-in HTTP/1.1\r\nhost: {host}\r\n{FORM}\r\ncontent-length: {}\r\n", body.len());
+            let last = if number == 9_999 { "connection: close\r\n" } else { "" };
+            sender.write_all(format!("{head}{last}\r\n{body}").as_bytes()).unwrap();
+        }
+    });
+    let statuses: Vec<u16> = receiver
+        .lines()
+        .map_while(Result::ok)
+        .filter_map(|line| {
+            line.strip_prefix("HTTP/1.1 ").or_else(|| Some(line.split_once("HTTP/1.1 ")?.1))?.get(..3)?.parse().ok()
+        })
+        .collect();
+    writer.join().unwrap();
+    assert_eq!(statuses.len(), 10_000);
+    assert!(statuses.iter().all(|status| [403, 429].contains(status)));
+    assert!(statuses.iter().filter(|status| **status == 429).count() > 9_000, "few passwords are hashed");
+    let from = |address: &str| {
+        let sign_in = format!("http://{}/sign-in", server.address);
+        let data = format!("name=anna&password={anna}");
+        let words = [
+            "-s",
+            "-o",
+            "/dev/null",
+            "-w",
+            "%{http_code} %header{retry-after}",
+            "--interface",
+            address,
+            "-d",
+            &data,
+            &sign_in,
+        ];
+        ended(Command::new("curl").args(words)).out
+    };
+    assert!(from("127.0.0.1").starts_with("429 "), "right or wrong, it is not looked at");
+    assert_eq!(from("127.0.0.2").trim(), "303");
+}
+
+fn curl(words: &[&str]) -> Ended {
+    ended(Command::new("curl").args(["-s", "--max-time", "60"]).args(words))
+}
+
+#[test]
+fn beyond_this_machine_it_takes_users_and_serves_tls() {
+    let stand = Stand::new();
+    stand.refused(&["serve", "--listen", "0.0.0.0:0"], &["nobody can sign in yet", "stend users add"]);
+    let password = user(&stand, "admin", "admin");
+    let server = Server::listening(&stand, &["--listen", "0.0.0.0:0"]);
+    let port = server.address.rsplit_once(':').unwrap().1.to_owned();
+    let certificate = stand.store().join("server-tls/certificate.pem");
+    let ca = certificate.to_str().unwrap().to_owned();
+    let page = format!("https://localhost:{port}/sign-in");
+    let plain = curl(&["--cacert", &ca, "-o", "/dev/null", "-w", "%{http_code}", &page]);
+    assert_eq!(plain.out, "200", "{}", plain.err);
+    let data = format!("name=admin&password={password}");
+    let signed_in =
+        curl(&["--cacert", &ca, "-i", "-d", &data, "-H", &format!("origin: https://localhost:{port}"), &page]).out;
+    assert!(signed_in.contains("303") && signed_in.contains("Secure"), "{signed_in}");
+    // From another site, by another name, without TLS, or without the certificate.
+    let status =
+        |more: &[&str]| curl(&[&["--cacert", &ca, "-o", "/dev/null", "-w", "%{http_code}"], more].concat()).out;
+    assert_eq!(status(&["-d", &data, "-H", &format!("origin: http://localhost:{port}"), &page]), "403");
+    assert_eq!(status(&["-H", "host: example.org", &page]), "421");
+    assert_ne!(curl(&["-o", "/dev/null", &page]).status, Some(0), "nobody vouches for the certificate");
+    assert_ne!(curl(&[&page.replace("https", "http")]).status, Some(0));
+    let key = std::fs::metadata(stand.store().join("server-tls/key.pem")).unwrap();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&key.permissions()) & 0o777, 0o600);
+    // The next server has the same one: who trusts it needs not do so again.
+    let before = std::fs::read(&certificate).unwrap();
+    server.kill(Signal::TERM);
+    let server = Server::listening(&stand, &["--listen", "0.0.0.0:0"]);
+    assert_eq!(std::fs::read(&certificate).unwrap(), before);
+    server.kill(Signal::TERM);
+    // One's own certificate.
+    let own = |name: &str| stand.path().join(name).to_str().unwrap().to_owned();
+    let (cert, key, other) = (own("c.pem"), own("k.pem"), own("o.pem"));
+    let made = |key: &str, certificate: &str| {
+        let words = [
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-subj",
+            "/CN=lab",
+            "-addext",
+            "subjectAltName=DNS:lab.example.org",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+        ];
+        let made = ended(Command::new("openssl").args(words));
+        assert_eq!(made.status, Some(0), "{}", made.err);
+    };
+    made(&other, &cert);
+    made(&key, &cert);
+    let server = Server::listening(&stand, &["--listen", "127.0.0.1:0", "--certificate", &cert, "--key", &key]);
+    let port = server.address.rsplit_once(':').unwrap().1.to_owned();
+    let by = |name: &str| {
+        let resolve = format!("{name}:{port}:127.0.0.1");
+        let page = format!("https://{name}:{port}/sign-in");
+        curl(&["--cacert", &cert, "--resolve", &resolve, "-o", "/dev/null", "-w", "%{http_code}", &page])
+    };
+    assert_eq!(by("lab.example.org").out, "200");
+    drop(server);
+    for (certificate, key, part) in [
+        (&*cert, &*other, "does not fit"),
+        ("/nowhere/c.pem", &key, "/nowhere/c.pem"),
+        (&cert, "/nowhere/k.pem", "/nowhere/k.pem"),
+        (&key, &key, "no certificate"),
+        (&cert, &cert, "private key"),
+    ] {
+        stand.refused(&["serve", "--listen", "127.0.0.1:0", "--certificate", certificate, "--key", key], &[part]);
+    }
+    stand.refused(&["serve", "--certificate", &cert], &["--key"]);
+}
+
+#[test]
+fn a_line_of_the_schedule_queues_a_run_at_its_times_and_one_at_a_time() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let server = Server::new(&stand);
+    let add = |cron: &str, order: &Value| {
+        server.ask("POST", "/api/v1/schedule", &[JSON], &json!({ "cron": cron, "order": order }).to_string())
+    };
+    for wrong in ["", "* * *", "61 * * * *", "a b c d e", "* * * * * * * *", "@reboot", "0 0 30 2 8"] {
+        assert_eq!(add(wrong, &short()).status, 422, "{wrong}");
+    }
+    assert_eq!(add("0 3 * * *", &json!({ "suite": "none" })).status, 422);
+    let mut labelled = short();
+    labelled["label"] = json!("nightly");
+    assert_eq!(add("0 3 * * *", &labelled).status, 422, "a label is one run's");
+    let never = add("0 0 29 2 *", &short());
+    assert!(never.status == 201 && never.json()["next_at"].as_str().unwrap().contains("-02-2"), "{}", never.body);
+    let line = add("* * * * * *", &short()).json()["id"].clone();
+    let jobs = || server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().clone();
+    // The first is measured, the second waits for it, and a third would only make the queue longer.
+    wait_until("it is refused", || entries(&server).iter().any(|(kind, ..)| kind == "schedule-refused"));
+    let states: Vec<_> = jobs().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(states, ["waiting", "running"]);
+    assert_eq!(server.ask("DELETE", &format!("/api/v1/schedule/{line}"), &[], "").status, 204);
+    assert_eq!(server.ask("DELETE", &format!("/api/v1/schedule/{line}"), &[], "").status, 404);
+    gate.open();
+    wait_until("all are finished", || jobs().iter().all(|job| job["state"] == "finished"));
+    let page = server.get("/schedule").body;
+    assert!(page.contains("0 0 29 2 *") && !page.contains("* * * * * *"));
+}
+
+#[test]
+fn of_those_that_wait_the_one_with_the_highest_priority_is_next() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let server = Server::new(&stand);
+    let order = |priority: i32| {
+        let mut order = short();
+        order["priority"] = json!(priority);
+        server.order(&order, &[])
+    };
+    let first = order(0).json()["id"].clone();
+    gate.wait_until_reached();
+    let ids: Vec<Value> = [-1, 0, 5, 0, 10].map(|priority| order(priority).json()["id"].clone()).into();
+    assert!([order(11).status, order(-11).status].iter().all(|status| *status == 422));
+    gate.open();
+    server.until(&first, "finished");
+    ids.iter().for_each(|id| drop(server.until(id, "finished")));
+    let began = |id: &Value| server.job(id)["began_at"].as_str().unwrap().to_owned();
+    let mut in_order = ids.clone();
+    in_order.sort_by_key(began);
+    let expected: Vec<Value> = [4, 2, 1, 3, 0].map(|index: usize| ids[index].clone()).into();
+    assert_eq!(in_order, expected);
+}
+
+#[test]
+fn the_journal_is_added_to_and_never_changed() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let job = server.order(&short(), &[]).json()["id"].clone();
+    server.until(&job, "finished");
+    let failing = json!({ "suite": "summit", "repeats": 1, "scale": 0.001, "machine": "away" });
+    assert_eq!(server.order(&failing, &[]).status, 422);
+    let kinds: Vec<String> = entries(&server).into_iter().map(|(kind, ..)| kind).collect();
+    assert_eq!(kinds, ["server-started", "signed-in", "run-queued", "run-began", "run-finished"]);
+    let one = server.get("/api/v1/journal?category=runs&limit=2").json();
+    assert_eq!(one["entries"][0]["kind"], "run-finished");
+    let rest = server.get(&format!("/api/v1/journal?category=runs&before={}", one["next"])).json();
+    assert_eq!((rest["entries"][0]["kind"].as_str(), &rest["next"]), (Some("run-queued"), &Value::Null));
+    for method in ["DELETE", "PUT", "PATCH", "POST"] {
+        assert_eq!(server.ask(method, "/api/v1/journal", &[JSON], "{}").status, 405);
+        assert!([404, 405].contains(&server.ask(method, "/api/v1/journal/1", &[JSON], "{}").status));
+    }
+    let file = Connection::open(stand.store().join("server.db")).unwrap();
+    for statement in ["UPDATE journal SET who = 'somebody'", "DELETE FROM journal", "DELETE FROM journal WHERE id = 1"]
+    {
+        assert!(file.execute(statement, []).is_err(), "{statement}");
+    }
+    let page = server.ask("GET", "/journal", &["accept-language: ru"], "").body;
+    assert!(page.contains("Завершён прогон"), "{page}");
+}
+
+/// As the first published format was.
+fn old_file(path: &Path) {
+    let file = Connection::open(path).unwrap();
+    file.execute_batch(
+        "CREATE TABLE job (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT UNIQUE, asked TEXT NOT NULL, machine TEXT NOT NULL,
+             run TEXT NOT NULL UNIQUE, state TEXT NOT NULL, reason TEXT, asked_at TEXT NOT NULL, began_at TEXT, ended_at TEXT) STRICT;
+         CREATE INDEX job_state ON job (state);
+         CREATE TABLE secret (digest BLOB PRIMARY KEY, kind TEXT NOT NULL, ends_at INTEGER) STRICT;
+         INSERT INTO job (key, asked, machine, run, state, asked_at) VALUES
+             ('k', '{\"suite\":\"summit\",\"machine\":\"local\",\"repeats\":1,\"scale\":0.001,\"set\":{\"seconds\":\"0.001\"},\"even_if_unfit\":true}',
+              'local', '20260101-0000-3f9a', 'waiting', '2026-01-01T00:00:00Z');
+         PRAGMA user_version = 1;",
+    )
+    .unwrap();
+    // The digest of "old".
+    let digest: Vec<u8> = (0..64)
+        .step_by(2)
+        .map(|at| {
+            u8::from_str_radix(&"cba06b5736faf67e54b07b561eae94395e774c517a7d910a54369e1263ccfbd4"[at..at + 2], 16)
+                .unwrap()
+        })
+        .collect();
+    file.execute("INSERT INTO secret VALUES (?1, 'session', 9999999999)", [&digest]).unwrap();
+}
+
+#[test]
+fn a_newer_server_keeps_queue_and_sessions_and_an_older_one_leaves_the_file_alone() {
+    let stand = Stand::new();
+    stand.fine(&["list"]);
+    std::fs::create_dir_all(stand.store()).unwrap();
+    std::fs::set_permissions(stand.store(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let path = stand.store().join("server.db");
+    old_file(&path);
+    let mut server = Server::strange(&stand);
+    server.cookie = "stend_session=old".into();
+    assert_eq!(server.get("/api/v1/me").json(), json!({ "name": null, "role": "admin" }));
+    server.until(&json!(1), "finished");
+    assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 1);
+    server.kill(Signal::TERM);
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99;").unwrap();
+    let ended = stand.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(ended.status == Some(4) && ended.err.contains("format 99"), "{}", ended.err);
+}
+
+#[test]
+fn who_listens_is_told_of_each_change() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let mut events = server.send("GET", "/api/v1/changes", &[], "").lines().map_while(Result::ok);
+    let mut next = || events.find(|line| line.starts_with("event: change")).unwrap();
+    next();
+    let line =
+        server.ask("POST", "/api/v1/schedule", &[JSON], &json!({ "cron": "0 0 1 1 *", "order": short() }).to_string());
+    assert_eq!(line.status, 201, "{}", line.body);
+    next();
+}
