@@ -1,9 +1,11 @@
 //! The API, for programs: JSON in the shapes that `--json` of the commands has.
 
 pub(crate) mod accounts;
+pub(crate) mod imports;
 pub(crate) mod journal;
 pub(crate) mod schedule;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -157,21 +159,31 @@ pub(crate) async fn suites(lab: Served) -> Answer<Response> {
     Ok(json(blocking(&lab, Lab::suites).await??))
 }
 
+/// A suite, as far as pages name it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Suite {
+    pub(crate) name: String,
+    title: String,
+    titles: BTreeMap<String, String>,
+}
+
+impl Suite {
+    /// Its title in a language, by its code.
+    pub(crate) fn title(&self, language: &str) -> &str {
+        self.titles.get(language).unwrap_or(&self.title)
+    }
+}
+
 /// The suites' names and titles.
-pub(crate) async fn suite_names(lab: &Arc<Lab>) -> Answer<Vec<(String, String)>> {
+pub(crate) async fn suite_names(lab: &Arc<Lab>) -> Answer<Vec<Suite>> {
     #[derive(Deserialize)]
     struct Suites {
         suites: Vec<Suite>,
     }
-    #[derive(Deserialize)]
-    struct Suite {
-        name: String,
-        title: String,
-    }
     let json = blocking(lab, Lab::suites).await??;
     let read: Suites = serde_json::from_slice(&json)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(read.suites.into_iter().map(|suite| (suite.name, suite.title)).collect())
+    Ok(read.suites)
 }
 
 pub(crate) async fn machines(lab: Served) -> Answer<Response> {
@@ -269,15 +281,20 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>, u
 /// What a dry run says of an order.
 pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
     refuse_words(order)?;
-    let known = lab.machines().await?;
-    if !known.contains(&order.machine) {
-        let said = format!("machine: there is no \"{}\"; there are {}", brief(&order.machine), known.join(", "));
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));
-    }
+    known_machine(lab, &order.machine).await.map_err(|problem| problem.as_unprocessable())?;
     let mut words = order.words();
     words.push("--dry-run".into());
     let plan = blocking(lab, move |lab| work::ask(lab, &words)).await??;
     Ok(String::from_utf8_lossy(&plan).into_owned())
+}
+
+/// Refuses a machine that is not one of the lab's.
+pub(crate) async fn known_machine(lab: &Arc<Lab>, name: &str) -> Answer<()> {
+    let known = lab.machines().await?;
+    if known.iter().any(|machine| machine == name) {
+        return Ok(());
+    }
+    Err(Problem::not_found(format!("machine: there is no \"{}\"; there are {}", brief(name), known.join(", "))))
 }
 
 /// A suite is one of the program's: a path would be a file of whoever runs the server. A side is no option.

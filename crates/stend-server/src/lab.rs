@@ -44,6 +44,8 @@ pub(crate) struct Lab {
     pub(crate) tries: Mutex<Tries>,
     /// Held while a password is checked.
     pub(crate) one_sign_in: tokio::sync::Mutex<()>,
+    /// Held while a file is imported.
+    pub(crate) one_import: tokio::sync::Mutex<()>,
 }
 
 impl Lab {
@@ -59,6 +61,7 @@ impl Lab {
             is_secure,
             tries: Mutex::new(Tries::new()),
             one_sign_in: tokio::sync::Mutex::default(),
+            one_import: tokio::sync::Mutex::default(),
         }
     }
 

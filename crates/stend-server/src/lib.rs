@@ -9,6 +9,7 @@ mod accounts;
 mod api;
 mod database;
 mod error;
+mod etag;
 mod guard;
 mod jobs;
 mod journal;
@@ -29,7 +30,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware::{from_fn_with_state, map_response};
+use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::{delete, get, post};
 use axum_server::tls_rustls::RustlsConfig;
 use stend_stand::lock::{FileLock, LockError};
@@ -101,6 +102,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
     let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
     database.forget_old(now())?;
+    // A file that was being sent when the last server was killed.
+    let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
     let token = (!has_users).then(fresh_secret);
     if let Some(token) = &token {
         let (kind, role) = (Kind::Once, Role::Admin);
@@ -162,6 +165,11 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/", get(pages::lab::home))
         .route("/runs/{run}", get(pages::lab::run))
         .route("/report", get(pages::lab::report))
+        .route("/machines/{machine}", get(pages::machine::machine))
+        .route("/history", get(pages::results::history))
+        .route("/references", get(pages::results::references))
+        .route("/references/{reference}", get(pages::results::reference))
+        .route("/rigs", get(pages::rigs::rigs))
         .route("/schedule", get(pages::schedule::schedule))
         .route("/access", get(pages::access::access))
         .route("/access/password", post(pages::access::own_password))
@@ -186,12 +194,17 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/", post(pages::lab::start))
         .route("/jobs/{job}/stop", post(pages::lab::stop))
         .route("/jobs/{job}/resume", post(pages::lab::resume))
+        .route("/machines/{machine}/check", post(pages::machine::check))
+        .route("/rigs", post(pages::rigs::up))
+        .route("/rigs/{rig}/down", post(pages::rigs::down))
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
         .route("/api/v1/plan", post(api::plan))
         .route("/api/v1/jobs", post(api::start))
         .route("/api/v1/jobs/{job}/stop", post(api::stop))
         .route("/api/v1/jobs/{job}/resume", post(api::resume))
+        // Its own bound is larger, and it writes to the disk as it reads.
+        .route("/api/v1/imports", post(api::imports::import).layer(DefaultBodyLimit::disable()))
         .route("/api/v1/schedule", post(api::schedule::add))
         .route("/api/v1/schedule/{line}", delete(api::schedule::remove))
         .route("/api/v1/journal", get(api::journal::journal))
@@ -215,10 +228,25 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/output.schema.json", get(api::output_schema))
         .merge(inside)
         .fallback(pages::nothing)
+        .layer(from_fn(etag::tagged))
         .layer(map_response(pages::in_problem_details))
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
         .layer(from_fn_with_state(names, same_site))
         .with_state(Arc::clone(lab))
+}
+
+/// Copies what the server of a store keeps, as it is at this moment, to a directory that is there.
+///
+/// # Errors
+/// The server's file cannot be read, or not written there.
+pub fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
+    if !store.join("server.db").exists() {
+        return Ok(());
+    }
+    let database = Database::open(store)?;
+    let copy = to.join("server.db");
+    let copied = database.connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
+    copied.map(drop).map_err(|source| ServerError::Database { path: copy, source })
 }
 
 /// Users of the server of a store, for whoever owns the store.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use serde::Serialize;
-use stend_model::plan::Phase;
+use stend_model::plan::{Phase, Plan};
 use stend_model::run::{Outcome, Repeat, Run, RunState};
 use stend_report::numbers::in_language;
 use stend_report::phrase::Phrase;
@@ -39,6 +39,8 @@ struct Progress {
     state: RunState,
     repeats: usize,
     valid: usize,
+    /// How many repeats it takes if all are valid.
+    planned: usize,
 }
 
 /// A repeat as viewers get it.
@@ -131,6 +133,7 @@ struct Looker {
     last: Option<u32>,
     valid: usize,
     repeats: usize,
+    planned: usize,
 }
 
 /// What is new since the last look; nothing if nothing is.
@@ -142,7 +145,8 @@ fn look(directory: &Path, run: &str, looker: &mut Option<Looker>) -> Result<Opti
             return Ok(None);
         }
         let (version, run) = (store.version()?, store.run(run)?);
-        *looker = Some(Looker { store, version, run, last: None, valid: 0, repeats: 0 });
+        let planned = planned(&run);
+        *looker = Some(Looker { store, version, run, last: None, valid: 0, repeats: 0, planned });
     }
     let Some(looker) = looker else { return Ok(None) };
     let version = looker.store.version()?;
@@ -156,9 +160,19 @@ fn look(directory: &Path, run: &str, looker: &mut Option<Looker>) -> Result<Opti
     looker.last = new.last().map(|repeat| repeat.sequence).or(looker.last);
     looker.repeats += new.len();
     looker.valid += new.iter().filter(|repeat| repeat.outcome == Outcome::Valid).count();
-    let progress = Progress { state, repeats: looker.repeats, valid: looker.valid };
+    let progress = Progress { state, repeats: looker.repeats, valid: looker.valid, planned: looker.planned };
     let repeats = new.iter().map(|repeat| (repeat.sequence, told(&looker.run, repeat))).collect();
     Ok(Some(Seen { repeats, progress: Some(json(&progress)), ended: state == RunState::Finished }))
+}
+
+/// How many repeats a run takes if all are valid.
+fn planned(run: &Run) -> usize {
+    let is_skipped = |place: usize| {
+        let name = &run.suite.scenarios[place].name;
+        run.skipped.iter().any(|skipped| skipped.scenario == *name)
+    };
+    let plan = if run.sides.is_empty() { Plan::new } else { Plan::in_pairs };
+    plan(&run.suite, run.seed, is_skipped).len()
 }
 
 fn told(run: &Run, repeat: &Repeat) -> Arc<str> {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::accounts::{Role, Who};
 use crate::api::accounts::{MadeToken, NewToken, NewUser, OwnPassword, Password, Tokens, UserChange, Users};
+use crate::api::imports::Imported;
 use crate::api::journal::Entries;
 use crate::api::schedule::{Lines, NewLine};
 use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
@@ -40,13 +41,24 @@ struct Request {
     does: &'static str,
     query: &'static [(&'static str, &'static str)],
     takes: Option<Schema>,
+    takes_file: bool,
     needs: Role,
     status: &'static str,
     answer: Answer,
 }
 
 const fn get(path: &'static str, does: &'static str, answer: Answer) -> Request {
-    Request { method: "get", path, does, query: &[], takes: None, needs: Role::Viewer, status: "200", answer }
+    Request {
+        method: "get",
+        path,
+        does,
+        query: &[],
+        takes: None,
+        takes_file: false,
+        needs: Role::Viewer,
+        status: "200",
+        answer,
+    }
 }
 
 const fn post(path: &'static str, does: &'static str, status: &'static str, answer: Answer) -> Request {
@@ -103,6 +115,16 @@ fn requests() -> Vec<Request> {
         get("/jobs/{job}", "Show a job, and what its command said", own::<JobInFull>()),
         operators(post("/jobs/{job}/stop", "Stop a job", "200", own::<Job>())),
         operators(post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", own::<Job>())),
+        Request {
+            query: &[("host", "string")],
+            takes_file: true,
+            ..operators(post(
+                "/imports",
+                "Import a file of at most 256 MiB, as stend import does",
+                "201",
+                own::<Imported>(),
+            ))
+        },
         get("/schedule", "List the lines of the schedule", own::<Lines>()),
         operators(post("/schedule", "Add a line to the schedule", "201", own::<Line>()).takes::<NewLine>()),
         operators(delete("/schedule/{line}", "Remove a line from the schedule")),
@@ -221,6 +243,9 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
     if let Some(body) = request.takes {
         let schema = body(taken);
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+    }
+    if request.takes_file {
+        operation["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": {} } });
     }
     operation
 }

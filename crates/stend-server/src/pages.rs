@@ -3,6 +3,9 @@
 pub(crate) mod access;
 pub(crate) mod journal;
 pub(crate) mod lab;
+pub(crate) mod machine;
+pub(crate) mod results;
+pub(crate) mod rigs;
 pub(crate) mod schedule;
 
 use std::convert::Infallible;
@@ -10,9 +13,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{FromRequestParts, State};
-use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_TYPE};
+use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use stend_report::words::language::Language;
 use stend_report::words::{self, Given};
@@ -73,6 +76,14 @@ impl Reader {
         words::say(&format!("server-journal-{}", entry.kind.word()), &given).say(self.language).to_owned()
     }
 
+    /// How far a rig is; in the command's word where there is none of ours.
+    fn rig(&self, state: &str) -> String {
+        match state {
+            "up" | "left" | "half-made" | "before-boot" => self.say(&format!("rig-{state}")),
+            other => other.to_owned(),
+        }
+    }
+
     /// A time by this machine's clock.
     #[expect(clippy::unused_self, reason = "it is called in templates")]
     fn time(&self, time: &str) -> String {
@@ -125,6 +136,17 @@ pub(crate) fn trouble(reader: Reader, problem: &Problem) -> Response {
 fn page<T: Template>(reader: Reader, page: Result<T, Problem>) -> Response {
     match page {
         Ok(page) => Page(page).into_response(),
+        Err(problem) => trouble(reader, &problem),
+    }
+}
+
+/// A page that a command made. Its scripts are its own, and it holds text of others: it gets no part of this site.
+fn walled_off(reader: Reader, page: Result<Vec<u8>, Problem>) -> Response {
+    match page {
+        Ok(page) => {
+            let policy = HeaderValue::from_static("sandbox allow-scripts allow-popups; frame-ancestors 'none'");
+            ([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
+        }
         Err(problem) => trouble(reader, &problem),
     }
 }

@@ -30,6 +30,11 @@ impl Problem {
         StatusCode::from_u16(self.status).expect("it came from one")
     }
 
+    /// The same, of something that was named in a body that was understood.
+    pub(crate) fn as_unprocessable(self) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, self.detail)
+    }
+
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }

@@ -5,17 +5,18 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stend_model::run::RunState;
-use stend_store::Store;
+use stend_stand::hosts::Hosts;
+use stend_store::{MeasuringLock, Store, StoreError};
 
 use crate::database::Database;
 use crate::error::ServerError;
@@ -116,6 +117,9 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
             Some(_) => job.order.words_to_resume(&job.run),
             None => [job.order.words(), vec![format!("--id={}", job.run)]].concat(),
         };
+        if !is_free(lab, job)? {
+            return Ok((State::Stopped, None));
+        }
         status = Some(start(lab, job, &words)?);
     }
     let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
@@ -128,6 +132,32 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
     })
 }
 
+/// Waits until nobody measures the machine with this store by hand; whether the job is still wanted then.
+fn is_free(lab: &Lab, job: &Job) -> Result<bool, ServerError> {
+    let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(&job.order.machine).ok());
+    let address = destination.filter(|destination| !destination.is_here()).map(|destination| destination.address);
+    let mut told = None;
+    while let Err(StoreError::Measuring { holder, .. }) = MeasuringLock::take(&lab.store, address.as_deref()) {
+        if lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping) {
+            return Ok(false);
+        }
+        if told.as_ref() != Some(&holder) {
+            let mut log = log_to_write(lab, &job.run)?;
+            let _ = writeln!(log, "waiting: the machine is being measured{holder}");
+            told = Some(holder);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(true)
+}
+
+fn log_to_write(lab: &Lab, run: &str) -> Result<File, ServerError> {
+    let failed = |what| move |source| ServerError::System { what, source };
+    std::fs::create_dir_all(lab.logs()).map_err(failed("the directory of logs"))?;
+    let mut options = OpenOptions::new();
+    options.create(true).append(true).mode(0o600).open(log_of(lab, run)).map_err(failed("the log"))
+}
+
 fn code(status: ExitStatus) -> Option<i32> {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal))
 }
@@ -135,13 +165,7 @@ fn code(status: ExitStatus) -> Option<i32> {
 /// Runs a command of this program to its end. What it says goes to the run's log.
 fn start(lab: &Lab, job: &Job, words: &[String]) -> Result<ExitStatus, ServerError> {
     let failed = |what| move |source| ServerError::System { what, source };
-    std::fs::create_dir_all(lab.logs()).map_err(failed("the directory of logs"))?;
-    let log = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(log_of(lab, &job.run))
-        .map_err(failed("the log"))?;
+    let log = log_to_write(lab, &job.run)?;
     let mut command = lab.command(words);
     command.arg("--no-progress").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
     // A signal to the server's group is none to the run.
@@ -211,21 +235,38 @@ fn last_line(lab: &Lab, run: &str) -> Option<String> {
     said.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// The JSON that a command of this program prints, or why it prints none, in its own line.
+/// What a command of this program prints, or why it prints nothing, in its own line.
 pub(crate) fn ask(lab: &Lab, words: &[String]) -> Result<Vec<u8>, Refused> {
-    let output = lab
-        .command(words)
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| Refused { usage: false, said: error.to_string() })?;
-    match output.status.code() {
-        Some(0 | 1 | 3) => Ok(output.stdout),
-        code => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it was ended");
-            Err(Refused { usage: code == Some(2), said: last.trim_start_matches("stend: ").to_owned() })
-        }
-    }
+    answer(lab, words).map(|output| output.stdout)
+}
+
+/// What a command says beside what it prints.
+pub(crate) fn said(lab: &Lab, words: &[String]) -> Result<String, Refused> {
+    answer(lab, words).map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What `stend check` prints of a machine, fit or not.
+pub(crate) fn check(lab: &Lab, machine: &str) -> Result<Vec<u8>, Refused> {
+    let words = ["check".to_owned(), format!("--on={machine}")];
+    let output = ended(lab, &words)?;
+    if output.stdout.is_empty() { Err(refused(&output)) } else { Ok(output.stdout) }
+}
+
+fn answer(lab: &Lab, words: &[String]) -> Result<Output, Refused> {
+    let output = ended(lab, words)?;
+    if matches!(output.status.code(), Some(0 | 1 | 3)) { Ok(output) } else { Err(refused(&output)) }
+}
+
+fn ended(lab: &Lab, words: &[String]) -> Result<Output, Refused> {
+    let ended = lab.command(words).stdin(Stdio::null()).output();
+    ended.map_err(|error| Refused { usage: false, said: error.to_string() })
+}
+
+/// Its last line says why.
+fn refused(output: &Output) -> Refused {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it was ended");
+    Refused { usage: output.status.code() == Some(2), said: last.trim_start_matches("stend: ").to_owned() }
 }
 
 /// What a command said that did not do what it was asked.

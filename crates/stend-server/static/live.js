@@ -45,6 +45,18 @@ document.addEventListener("change", (event) => {
   button.disabled = picked.length < button.dataset.least;
 });
 
+const upload = document.querySelector("form.upload");
+if (upload)
+  upload.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const said = upload.querySelector("output");
+    const answer = await fetch("/api/v1/imports", { method: "POST", body: upload.elements.file.files[0] });
+    const told = await answer.json();
+    said.className = answer.ok ? "" : "problem";
+    said.textContent = answer.ok ? `✓ ${told.said.join("; ")}` : `✗ ${told.detail}`;
+    if (answer.ok) upload.reset();
+  });
+
 const table = document.querySelector("#repeats");
 if (table) {
   const said = (phrase) => (Array.isArray(phrase) ? phrase[table.dataset.place] : phrase);
@@ -68,7 +80,11 @@ if (table) {
   source.addEventListener("progress", (event) => {
     const progress = JSON.parse(event.data);
     const line = document.querySelector("#progress");
-    line.textContent = `${line.dataset.repeats}: ${progress.repeats} · ${line.dataset.valid}: ${progress.valid}`;
+    line.textContent = `${line.dataset.repeats}: ${progress.repeats} / ${progress.planned} · ${line.dataset.valid}: ${progress.valid}`;
+    const bar = document.querySelector("#bar");
+    bar.hidden = progress.state === "finished";
+    // A repeat that does not count is made again.
+    [bar.max, bar.value] = [Math.max(progress.planned, progress.repeats, 1), progress.repeats];
     line.dataset.state = progress.state;
   });
   source.addEventListener("job", (event) => {

@@ -101,19 +101,46 @@ impl Store {
         self.at_once(|transaction| close_run(transaction, run, at, finished))
     }
 
-    /// Removes a run with all that belongs to it, for ever.
-    pub fn remove(&mut self, run: &str) -> Result<()> {
-        self.at_once(|transaction| {
-            transaction.execute_batch(schema::NOT_KEPT)?;
-            for table in ["label", "own_report", "series", "repeat", "session"] {
-                transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
-            }
-            transaction.execute("DELETE FROM run WHERE id = ?1", [run])?;
-            transaction.execute_batch(schema::KEPT)
-        })?;
-        self.remove_profiles(run);
-        // The run is gone; that its room on the disk is given back, too, can wait for a better moment.
+    /// Removes runs with all that belongs to them, for ever.
+    pub fn remove(&mut self, runs: &[String]) -> Result<()> {
+        for run in runs {
+            self.at_once(|transaction| {
+                transaction.execute_batch(schema::NOT_KEPT)?;
+                for table in ["label", "own_report", "series", "repeat", "session"] {
+                    transaction.execute(&format!("DELETE FROM {table} WHERE run = ?1"), [run])?;
+                }
+                transaction.execute("DELETE FROM run WHERE id = ?1", [run])?;
+                transaction.execute_batch(schema::KEPT)
+            })?;
+            self.remove_profiles(run);
+        }
+        // The runs are gone; that their room on the disk is given back, too, can wait for a better moment.
         let _ = self.connection.execute_batch("VACUUM");
+        Ok(())
+    }
+
+    /// How many bytes a run takes, but for indexes.
+    pub fn size_of(&self, run: &str) -> Result<u64> {
+        let parts = [
+            ("run", "id", "document"),
+            ("session", "run", "document"),
+            ("repeat", "run", "document"),
+            ("series", "run", "data"),
+            ("own_report", "run", "data"),
+        ];
+        let sums = parts.map(|(table, of, what)| {
+            format!("(SELECT coalesce(sum(octet_length({what})), 0) FROM {table} WHERE {of} = ?1)")
+        });
+        self.connection
+            .query_row(&format!("SELECT {}", sums.join(" + ")), [run], |row| row.get::<_, i64>(0))
+            .map(i64::unsigned_abs)
+            .map_err(|error| explain(&self.path, error))
+    }
+
+    /// Copies the store to a directory that is there, as it is at this moment, whoever writes to it meanwhile. The copy is a store.
+    pub fn copy_to(&self, directory: &std::path::Path) -> Result<()> {
+        let copy = directory.join("stend.db");
+        self.connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()]).map_err(|error| explain(&copy, error))?;
         Ok(())
     }
 

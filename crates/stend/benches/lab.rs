@@ -1,9 +1,12 @@
 //! The lab's own speeds, each measured on the real programs from outside:
-//! what sampling costs, what lies between two repeats, and how long `list`, `show` and `compare` take with much in the store. What reports take, `report.rs` measures.
+//! what sampling costs, what lies between two repeats, how long `list`, `show` and `compare` take with much in the store, and how quickly the server answers. What reports take, `report.rs` measures.
 //!
 //! `make bench-lab` runs it. It prints medians with their range and the figure to keep below, and ends with status 1 if one is above.
 
 use std::cell::Cell;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -33,13 +36,14 @@ fn main() {
     println!("{:<58} {:>10}   {:>22}   to be below", "what", "median", "range");
     // Of the words behind `--` each names a part; the last ones build on those before them.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("sampling", Lab::sampling),
         ("stands", Lab::eight_stands),
         ("between", Lab::between_repeats),
         ("list", Lab::list),
         ("compare", Lab::compare),
         ("show", Lab::show),
+        ("serve", Lab::serve),
     ];
     for (name, measure) in parts {
         if wanted.is_empty() || wanted.iter().any(|word| word == name) {
@@ -51,6 +55,30 @@ fn main() {
         drop(directory);
         eprintln!("figures above what is promised: {above}");
         std::process::exit(1);
+    }
+}
+
+/// A connection to the server that is kept.
+struct Connection(BufReader<TcpStream>);
+
+impl Connection {
+    fn new(address: &str) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self(BufReader::new(stream))
+    }
+
+    /// Sends a request, and gives the head and the size of its answer.
+    fn ask(&mut self, request: &str) -> (String, usize) {
+        self.0.get_mut().write_all(request.as_bytes()).unwrap();
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert!(self.0.read_line(&mut head).unwrap() > 0, "{head}");
+        }
+        let size = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let mut body = vec![0; size.unwrap_or(0)];
+        self.0.read_exact(&mut body).unwrap();
+        (head, body.len())
     }
 }
 
@@ -242,17 +270,76 @@ impl Lab {
     }
 
     fn list(&self) {
-        let mould = self.mould();
-        let of = |number: usize| {
-            let id =
-                format!("2020{:02}{:02}-{:02}00-{number:04x}", 1 + number / 672, 1 + number / 24 % 28, number % 24);
-            mould.run(&id, &[("s", vec![10.0 + (number % 3) as f64])])
-        };
-        for first in (0..1000).step_by(100) {
-            self.import((first..first + 100).map(of));
-        }
+        self.fill(0..1000);
         self.report("list with 1,000 runs, ms", &self.times(&["list"]), "ms", 50.0);
         self.report("history of one scenario in 1,000 runs, ms", &self.times(&["history", "s"]), "ms", f64::INFINITY);
+    }
+
+    /// Puts runs into the store, each with its number in its id.
+    fn fill(&self, runs: Range<usize>) {
+        let mould = self.mould();
+        let of = |number: usize| {
+            let id = format!(
+                "{:04}{:02}{:02}-{:02}00-{number:04x}",
+                2000 + number / 8064,
+                1 + number / 672 % 12,
+                1 + number / 24 % 28,
+                number % 24
+            );
+            mould.run(&id, &[("s", vec![10.0 + (number % 3) as f64])])
+        };
+        for first in runs.step_by(100) {
+            self.import((first..first + 100).map(of));
+        }
+    }
+
+    /// The server on one processor, with 10,000 runs. Requests are due 200 times a second, and what one takes is counted from when it was due.
+    fn serve(&self) {
+        const REQUESTS: u32 = 2000;
+        self.fill(1000..11_000);
+        let mut server = Command::new("taskset")
+            .args(["-c", "0", env!("CARGO_BIN_EXE_stend"), "serve", "--quiet", "--listen", "127.0.0.1:0"])
+            .env("STEND_STORE", self.directory.join("store"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(server.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let (address, token) = line.trim().strip_prefix("http://").unwrap().split_once("/sign-in?token=").unwrap();
+        let mut connection = Connection::new(address);
+        let form = format!("token={token}");
+        let (head, _) = connection.ask(&format!(
+            "POST /sign-in HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: {}\r\n\r\n{form}",
+            form.len()
+        ));
+        let cookie = head.lines().find_map(|line| line.strip_prefix("set-cookie: ")?.split(';').next()).unwrap();
+        let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\n\r\n");
+        let mut first_page = Vec::new();
+        for _ in 0..20 {
+            let start = Instant::now();
+            let (head, size) = connection.ask(&get("/"));
+            first_page.push(start.elapsed().as_secs_f64() * 1e3);
+            assert!(head.starts_with("HTTP/1.1 200") && size < 200_000, "{size}: {head}");
+        }
+        self.report("first page with 10,000 runs, ms", &first_page, "ms", 100.0);
+        for path in ["/api/v1/runs", "/api/v1/runs?limit=1000", "/api/v1/runs?suite=none"] {
+            let request = get(path);
+            connection.ask(&request);
+            let start = Instant::now();
+            let mut took: Vec<f64> = (0..REQUESTS)
+                .map(|number| {
+                    let due = start + Duration::from_millis(5) * number;
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()));
+                    connection.ask(&request);
+                    due.elapsed().as_secs_f64() * 1e3
+                })
+                .collect();
+            took.sort_by(f64::total_cmp);
+            let p99 = took[took.len() * 99 / 100];
+            self.report(&format!("{path}, 10,000 runs, 200 a second, p99, ms"), &[p99], "ms", 50.0);
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
     }
 
     fn show(&self) {

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use askama::Template;
 use axum::Form;
 use axum::extract::{Path, Query};
-use axum::http::header::CONTENT_SECURITY_POLICY;
-use axum::http::{HeaderValue, StatusCode};
-use axum::response::{Html, IntoResponse as _, Redirect, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use stend_model::record::Summary;
 use stend_model::run::HERE;
 
-use super::{Reader, Served, page, to, trouble};
+use super::{Reader, Served, page, to, walled_off};
 use crate::accounts::{Role, fresh_secret};
-use crate::api::{self, WhichRuns, blocking};
+use crate::api::{self, Suite, WhichRuns, blocking};
 use crate::database::Database;
 use crate::jobs::{Job, Order, State as Stage};
 use crate::lab::Lab;
@@ -26,7 +25,7 @@ use crate::work;
 struct Home {
     reader: Reader,
     machines: Vec<Machine>,
-    suites: Vec<(String, String)>,
+    suites: Vec<Suite>,
     jobs: Vec<Job>,
     runs: Vec<Summary>,
     /// What a form was refused for, and what it held.
@@ -211,14 +210,7 @@ async fn one_run(lab: &Arc<Lab>, reader: Reader, id: String) -> Result<OneRun, P
 
 /// The report's own page, of one run or of several compared.
 pub(crate) async fn report(lab: Served, reader: Reader, Query(which): Query<api::Compared>) -> Response {
-    match api::report_of(&lab, &which).await {
-        // Its scripts are its own, and it holds text of others: it gets no part of this site.
-        Ok(page) => {
-            let policy = HeaderValue::from_static("sandbox allow-scripts allow-popups; frame-ancestors 'none'");
-            ([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
-        }
-        Err(problem) => trouble(reader, &problem),
-    }
+    walled_off(reader, api::report_of(&lab, &which).await)
 }
 
 pub(crate) async fn stop(lab: Served, reader: Reader, Path(job): Path<i64>) -> Response {

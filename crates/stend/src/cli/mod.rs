@@ -1,5 +1,6 @@
 //! The command line: one command a file. Data go to standard output, talk to standard error.
 
+mod backup;
 mod changing;
 mod check;
 mod clean;
@@ -112,6 +113,8 @@ enum Command {
     Export(export::Arguments),
     /// Import exported runs, results of machines without a network connection, and what hyperfine and Go measured
     Import(import::Arguments),
+    /// Copy the store, with the server's queue and users, to a directory, while it is in use
+    Backup(backup::Arguments),
     /// Pack a suite for a machine without a network connection: plan and sources in one file
     #[command(mut_arg("set", |it| it.help("Set a variable of the suite")))]
     Pack(pack::Arguments),
@@ -236,6 +239,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Suites(arguments) => suites::run(global, arguments),
         Command::References(arguments) => references::run(arguments),
         Command::Serve(arguments) => serve::run(global, arguments),
+        Command::Backup(arguments) => backup::run(global, arguments),
         Command::Users(arguments) => users::run(global, arguments),
         Command::Target(arguments) => target::run(global, arguments),
         Command::Clean(arguments) => clean::run(global, arguments),

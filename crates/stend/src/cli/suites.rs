@@ -1,5 +1,7 @@
 //! `stend suites`: the suites, or the scenarios of one.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +30,8 @@ pub(super) struct Arguments {
 pub(super) struct Line {
     name: String,
     title: String,
+    /// The title in other languages, by their codes.
+    titles: BTreeMap<String, String>,
     scenarios: usize,
 }
 
@@ -39,7 +43,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             arguments.shown.print(global, "suite", &suite, || one(&suite))?;
         }
         None => {
-            let line = |suite: Suite| Line { name: suite.name, title: suite.title, scenarios: suite.scenarios.len() };
+            let line = |suite: Suite| {
+                let scenarios = suite.scenarios.len();
+                Line { name: suite.name, title: suite.title, titles: suite.titles, scenarios }
+            };
             let lines =
                 catalogue::SUITES.iter().map(|(name, _)| suite(name).map(line)).collect::<Result<Vec<_>, _>>()?;
             arguments.shown.print(global, "suites", &lines, || all(&lines))?;

@@ -28,6 +28,7 @@ mod frail_hosts;
 mod history;
 mod hosts;
 mod job_files;
+mod keeping;
 mod killed;
 mod labels;
 mod latency;

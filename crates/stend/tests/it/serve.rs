@@ -28,6 +28,14 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
+    fn read(from: &mut impl std::io::Read) -> Self {
+        let mut answer = String::new();
+        from.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        Self { status, head: head.into(), body: body.into() }
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.body))
     }
@@ -84,11 +92,18 @@ impl<'a> Server<'a> {
     }
 
     pub(crate) fn ask(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
-        let mut answer = String::new();
-        self.send(method, path, headers, body).read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-        Answer { status, head: head.into(), body: body.into() }
+        Answer::read(&mut self.send(method, path, headers, body))
+    }
+
+    /// Sends a file.
+    fn send_bytes(&self, path: &str, bytes: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        let (address, cookie, length) = (&self.address, &self.cookie, bytes.len());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+        );
+        stream.write_all(&[head.as_bytes(), bytes].concat()).unwrap();
+        Answer::read(&mut stream)
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
@@ -382,6 +397,121 @@ fn what_cannot_be_served_is_said_in_a_line() {
     refused(&other, &server.address, 4, "cannot be listened on");
     refused(&stand, "127.0.0.1:0", 4, "another `stend serve` has this store");
     refused(&other, "nowhere", 2, "--listen");
+}
+
+#[test]
+fn a_job_waits_while_somebody_measures_its_machine_by_hand() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let words = ["run", "summit", "--repeats=1", "--scale=0.001", "--set=seconds=0.001", "--even-if-unfit"];
+    let mut by_hand = stand.command(&words);
+    let mut by_hand = by_hand
+        .env("STEND_PROBE", stand.path().join("gated-probe"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    gate.wait_until_reached();
+    let server = Server::new(&stand);
+    let first = server.order(&short(), &[]).json()["id"].clone();
+    let says_so = |id: &Value| {
+        let job = server.get(&format!("/api/v1/jobs/{id}")).json();
+        job["log"].as_str().unwrap().contains("the machine is being measured")
+    };
+    wait_until("it says so", || says_so(&first));
+    // One that waits so is stopped like any other.
+    server.ask("POST", &format!("/api/v1/jobs/{first}/stop"), &[], "");
+    server.until(&first, "stopped");
+    let second = server.order(&short(), &[]).json()["id"].clone();
+    wait_until("it says so", || says_so(&second));
+    gate.open();
+    assert!(by_hand.wait().unwrap().code().is_some_and(|code| [0, 3].contains(&code)));
+    server.until(&second, "finished");
+    assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn what_a_program_has_already_is_not_sent_again() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let first = server.get("/api/v1/jobs");
+    let tag = first.header("etag").unwrap().to_owned();
+    let again = |tag: &str| server.ask("GET", "/api/v1/jobs", &[&format!("if-none-match: {tag}")], "");
+    assert!(again(&tag).status == 304 && again(&tag).body.is_empty());
+    assert_eq!(again(&format!("\"other\", W/{tag}")).status, 304);
+    assert_eq!(again("\"other\"").body, first.body);
+    server.order(&short(), &[]);
+    assert_eq!(again(&tag).status, 200);
+}
+
+#[test]
+fn a_run_is_imported_by_sending_its_file() {
+    let stand = Stand::new();
+    let other = Stand::new();
+    let words = ["run", "summit", "--repeats=1", "--scale=0.001", "--set=seconds=0.001", "--even-if-unfit"];
+    assert!(other.run(&words).status.is_some_and(|status| [0, 3].contains(&status)));
+    let file = other.path().join("run.gz");
+    other.fine(&["export", "last", "-o", file.to_str().unwrap()]);
+    let run = std::fs::read(&file).unwrap();
+    let server = Server::new(&stand);
+    let answer = server.send_bytes("/api/v1/imports", &run);
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    let said = answer.json()["said"][0].as_str().unwrap().to_owned();
+    assert!(said.starts_with("run ") && said.ends_with("imported"), "{said}");
+    assert_eq!(stand.json(&["list"])["runs"][0]["id"], other.json(&["list"])["runs"][0]["id"]);
+    for wrong in [&b""[..], b"{}", &run[..run.len() / 2]] {
+        let answer = server.send_bytes("/api/v1/imports", wrong);
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(answer.status == 422 && !detail.contains("server-uploads"), "{}: {detail}", answer.status);
+    }
+    // hyperfine names no machine, so whoever sends it does.
+    let timed = br#"{"results":[{"command":"true","times":[0.1,0.2,0.3,0.1,0.2],"exit_codes":[0,0,0,0,0]}]}"#;
+    let answer = server.send_bytes("/api/v1/imports?host=--help", timed);
+    assert_eq!(answer.status, 422, "{}", answer.body);
+    let answer = server.send_bytes("/api/v1/imports?host=elsewhere", timed);
+    assert_eq!(answer.status, 201, "{}", answer.body);
+    assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 2);
+    assert_eq!(std::fs::read_dir(stand.store().join("server-uploads")).unwrap().count(), 0);
+}
+
+#[test]
+fn pages_show_machines_history_references_and_rigs() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let job = server.order(&short(), &[]).json()["id"].clone();
+    server.until(&job, "finished");
+    let run = server.job(&job)["run"].as_str().unwrap().to_owned();
+    let page = |path: &str| {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        answer
+    };
+    let machine = page("/machines/local").body;
+    assert!(machine.contains(&run) && machine.contains("<li>"), "{machine}");
+    assert_eq!(server.get("/machines/elsewhere").status, 404);
+    let checked = server.ask("POST", "/machines/local/check", &[], "").body;
+    assert!(checked.contains("clock source"), "{checked}");
+    let scenario = machine.split("<option>").nth(1).unwrap().split('<').next().unwrap();
+    let history = page(&format!("/history?machine=local&scenario={}", scenario.replace(' ', "+").replace(',', "%2C")));
+    assert!(history.body.contains("</html>") && history.header("content-security-policy").unwrap().starts_with("sandbox"));
+    assert_eq!(server.get("/history?scenario=--help").status, 422);
+    assert!(page("/references").body.contains("vostok-2020"));
+    assert!(page("/references/vostok-2020").body.contains("<pre>"));
+    assert_eq!(server.get("/references/--help").status, 422);
+    assert!(page("/rigs").body.contains("name=\"kind\""));
+    let form = "content-type: application/x-www-form-urlencoded";
+    for wrong in ["kind=device", "kind=file&luns=many", "kind=file&name=--help", "kind=file&lun_size=1KiB;reboot"] {
+        let answer = server.ask("POST", "/rigs", &[form], wrong);
+        assert!(answer.status == 422 && answer.body.contains("role=\"alert\""), "{wrong}: {}", answer.status);
+    }
+    let up = server.ask("POST", "/rigs", &[form], "kind=file&name=r1&luns=2&lun_size=1MiB&disks=");
+    assert_eq!(up.status, 303, "{}", up.body);
+    assert!(page("/rigs").body.contains("/rigs/r1/down"));
+    assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 303);
+    assert!(!page("/rigs").body.contains("/rigs/r1/down"));
+    assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 422);
+    let kinds = server.get("/api/v1/journal?category=machines").json()["entries"].clone();
+    assert_eq!((&kinds[0]["kind"], &kinds[1]["kind"]), (&json!("rig-down"), &json!("rig-up")));
 }
 
 /// KILLS in the environment says how often; `make test-all` has 100.

@@ -1,0 +1,97 @@
+//! Runs that are sent in a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Query;
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt as _;
+use tokio_stream::StreamExt as _;
+
+use super::{Answer, SCHEMA_VERSION, Served, blocking};
+use crate::accounts::{Who, fresh_secret};
+use crate::database::Database;
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::problem::Problem;
+use crate::work;
+
+/// No file is larger; what it unpacks to is bounded by `stend import`.
+pub(crate) const LARGEST: u64 = 256 << 20;
+
+/// What was imported.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Imported {
+    schema_version: u32,
+    /// What `stend import` said of it, in lines.
+    said: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Of {
+    /// The machine's name, for results that no lab made.
+    host: Option<String>,
+}
+
+pub(crate) async fn import(
+    lab: Served,
+    who: Extension<Who>,
+    Query(of): Query<Of>,
+    body: Body,
+) -> Answer<(StatusCode, Json<Imported>)> {
+    // One at a time: so no more than one file lies here.
+    let _one = lab.one_import.lock().await;
+    let directory = lab.store.join("server-uploads");
+    let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
+    std::fs::create_dir_all(&directory).map_err(failed)?;
+    let file = Upload(directory.join(fresh_secret()));
+    write(&file.0, body).await?;
+    let said = read(&lab, &file.0, of.host).await?;
+    let about = said.join("; ");
+    lab.with(move |database: &Database| database.note(Kind::RunImported, who.0.name.as_deref(), &about, "")).await?;
+    lab.changed();
+    Ok((StatusCode::CREATED, Json(Imported { schema_version: SCHEMA_VERSION, said })))
+}
+
+/// A file that is gone when nobody needs it any more.
+struct Upload(std::path::PathBuf);
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+async fn write(path: &Path, body: Body) -> Answer<()> {
+    let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
+    let mut file = tokio::fs::File::create_new(path).await.map_err(failed)?;
+    let mut parts = body.into_data_stream();
+    let mut size = 0;
+    while let Some(part) = parts.next().await {
+        let part = part.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+        size += part.len() as u64;
+        if size > LARGEST {
+            let said = format!("a file has {} MiB at most", LARGEST >> 20);
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, said));
+        }
+        file.write_all(&part).await.map_err(failed)?;
+    }
+    file.flush().await.map_err(failed)
+}
+
+async fn read(lab: &Arc<Lab>, path: &Path, host: Option<String>) -> Answer<Vec<String>> {
+    let path = path.to_string_lossy().into_owned();
+    let mut words = vec!["import".to_owned()];
+    words.extend(host.map(|host| format!("--host={host}")));
+    words.push(path.clone());
+    let said = blocking(lab, move |lab| work::said(lab, &words)).await?;
+    // The file's name here says nothing to who sent it.
+    let plain = |text: &str| text.replace(&format!("{path}: "), "").replace(&path, "the file");
+    let said = said.map_err(|refused| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, plain(&refused.said)))?;
+    Ok(said.lines().map(plain).collect())
+}

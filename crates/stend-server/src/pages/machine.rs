@@ -1,0 +1,80 @@
+//! The page of a machine: what it is, what runs on it, what waits, and its newest runs.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::Path;
+use axum::response::Response;
+use stend_model::record::Summary;
+use stend_report::words::machine::five_lines_in;
+use stend_stand::hosts::Hosts;
+use stend_store::Store;
+
+use super::{Reader, Served, page};
+use crate::accounts::Role;
+use crate::api::{blocking, known_machine};
+use crate::database::Database;
+use crate::error::ServerError;
+use crate::jobs::Job;
+use crate::lab::Lab;
+use crate::problem::Problem;
+use crate::work;
+
+/// So many of its runs are listed.
+const RUNS: usize = 50;
+
+#[derive(Template)]
+#[template(path = "machine.html")]
+struct Machine {
+    reader: Reader,
+    name: String,
+    /// What the newest run found it to be.
+    lines: Vec<String>,
+    /// When that was.
+    seen_at: Option<String>,
+    scenarios: Vec<String>,
+    jobs: Vec<Job>,
+    runs: Vec<Summary>,
+    /// What `stend check` says of it, if it was asked.
+    check: Option<String>,
+}
+
+pub(crate) async fn machine(lab: Served, reader: Reader, Path(name): Path<String>) -> Response {
+    let machine = gathered(&lab, reader.clone(), name, None).await;
+    page(reader, machine)
+}
+
+/// Looks whether the machine is fit to be measured now.
+pub(crate) async fn check(lab: Served, reader: Reader, Path(name): Path<String>) -> Response {
+    let checked = checked(&lab, reader.clone(), name).await;
+    page(reader, checked)
+}
+
+async fn checked(lab: &Arc<Lab>, reader: Reader, name: String) -> Result<Machine, Problem> {
+    known_machine(lab, &name).await?;
+    let wanted = name.clone();
+    let said = blocking(lab, move |lab| work::check(lab, &wanted)).await??;
+    gathered(lab, reader, name, Some(String::from_utf8_lossy(&said).into_owned())).await
+}
+
+async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<String>) -> Result<Machine, Problem> {
+    known_machine(lab, &name).await?;
+    let open = lab.with(Database::open_ones).await?;
+    let jobs = open.into_iter().filter(|job| job.order.machine == name).collect();
+    let language = reader.language;
+    let wanted = name.clone();
+    let read = move |lab: &Lab| -> Result<_, ServerError> {
+        let hosts = Hosts::read(&lab.store).map_err(|error| ServerError::Refused(error.to_string()))?;
+        let all = lab.runs()?;
+        let of_it = all.iter().rev().filter(|run| hosts.is_of((&run.machine, &run.host), &wanted));
+        let runs: Vec<Summary> = of_it.take(RUNS).cloned().collect();
+        // One that is damaged says nothing.
+        let newest = runs.first().and_then(|run| Store::open_to_read(&lab.store).ok()?.run(&run.id).ok());
+        Ok((runs, newest))
+    };
+    let (runs, newest) = blocking(lab, read).await??;
+    let lines = newest.as_ref().map(|run| five_lines_in(&run.machine, language).to_vec()).unwrap_or_default();
+    let scenarios = newest.as_ref().map(|run| run.suite.scenarios.iter().map(|one| one.name.clone()).collect());
+    let seen_at = newest.map(|run| run.started_at.to_string());
+    Ok(Machine { reader, name, lines, seen_at, scenarios: scenarios.unwrap_or_default(), jobs, runs, check })
+}

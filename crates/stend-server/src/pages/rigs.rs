@@ -1,0 +1,123 @@
+//! The rigs of this machine: storage that is set up and taken down.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Form;
+use axum::extract::Path;
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use axum::response::{Redirect, Response};
+use serde::Deserialize;
+
+use super::{Reader, Served, page, to};
+use crate::accounts::{Role, Who};
+use crate::api::blocking;
+use crate::database::Database;
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::problem::Problem;
+use crate::work;
+
+#[derive(Template)]
+#[template(path = "rigs.html")]
+struct Rigs {
+    reader: Reader,
+    rigs: Vec<Rig>,
+    form: RigForm,
+    problem: Option<String>,
+}
+
+/// A rig, as `stend target status` finds it.
+#[derive(Debug, Deserialize)]
+struct Rig {
+    name: String,
+    state: String,
+    #[serde(default)]
+    luns: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct All {
+    targets: Vec<Rig>,
+}
+
+/// What is to be set up.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RigForm {
+    name: String,
+    kind: String,
+    luns: String,
+    lun_size: String,
+    disks: String,
+}
+
+impl RigForm {
+    /// The words of the command: each value in one word with its option, so that none is taken for another one.
+    fn words(&self) -> Vec<String> {
+        let fields = [
+            ("name", &self.name),
+            ("kind", &self.kind),
+            ("luns", &self.luns),
+            ("lun-size", &self.lun_size),
+            ("disks", &self.disks),
+        ];
+        let given = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
+        let mut words = vec!["target".to_owned(), "up".into()];
+        words.extend(given.map(|(name, value)| format!("--{name}={}", value.trim())));
+        words
+    }
+}
+
+pub(crate) async fn rigs(lab: Served, reader: Reader) -> Response {
+    let rigs = gathered(&lab, reader.clone(), RigForm::default(), None).await;
+    page(reader, rigs)
+}
+
+async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option<String>) -> Result<Rigs, Problem> {
+    let words = ["target", "status", "--json"].map(str::to_owned);
+    let printed = blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    let all: All = serde_json::from_slice(&printed)
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(Rigs { reader, rigs: all.targets, form, problem })
+}
+
+/// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.
+pub(crate) async fn up(lab: Served, reader: Reader, Form(form): Form<RigForm>) -> Response {
+    let is_offered = matches!(form.kind.as_str(), "file" | "pool");
+    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or("target").to_owned();
+    let done = if is_offered {
+        done(&lab, reader.asker(), form.words(), (Kind::RigUp, name, form.kind.clone())).await
+    } else {
+        Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "kind: it is file or pool"))
+    };
+    match done {
+        Ok(()) => Redirect::to("/rigs").into_response(),
+        Err(problem) => {
+            let said = Some(problem.detail().to_owned());
+            let rigs = gathered(&lab, reader.clone(), form, said).await;
+            let mut page = page(reader, rigs);
+            *page.status_mut() = problem.status();
+            page
+        }
+    }
+}
+
+pub(crate) async fn down(lab: Served, reader: Reader, Path(name): Path<String>) -> Response {
+    let words = vec!["target".to_owned(), "down".into(), format!("--name={name}")];
+    let done = done(&lab, reader.asker(), words, (Kind::RigDown, name, String::new())).await;
+    to(reader, done.map(|()| "/rigs".into()))
+}
+
+async fn done(
+    lab: &Arc<Lab>,
+    who: Who,
+    words: Vec<String>,
+    (kind, name, detail): (Kind, String, String),
+) -> Result<(), Problem> {
+    blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    lab.with(move |database: &Database| database.note(kind, who.name.as_deref(), &name, &detail)).await?;
+    lab.changed();
+    Ok(())
+}
