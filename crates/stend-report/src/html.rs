@@ -11,6 +11,7 @@ mod overview;
 mod profile;
 mod published;
 mod questions;
+pub mod sampled;
 mod samples;
 mod scenario;
 mod session;

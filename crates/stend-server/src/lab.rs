@@ -16,6 +16,7 @@ use crate::error::ServerError;
 use crate::guard::Tries;
 use crate::jobs::Job;
 use crate::live::Streams;
+use crate::pages::samples::Sampled;
 use crate::problem::Problem;
 use crate::work::{self, Refused};
 
@@ -39,6 +40,8 @@ pub(crate) struct Lab {
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
+    /// What was drawn last of a run's samples.
+    pub(crate) sampled: Mutex<Option<Sampled>>,
     /// Whether browsers reach it by TLS alone.
     pub(crate) is_secure: bool,
     pub(crate) tries: Mutex<Tries>,
@@ -58,6 +61,7 @@ impl Lab {
             change: watch::channel(0).0,
             runs: Mutex::default(),
             suites: OnceLock::new(),
+            sampled: Mutex::default(),
             is_secure,
             tries: Mutex::new(Tries::new()),
             one_sign_in: tokio::sync::Mutex::default(),

@@ -164,6 +164,8 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
     let viewers = Router::new()
         .route("/", get(pages::lab::home))
         .route("/runs/{run}", get(pages::lab::run))
+        .route("/runs/{run}/samples", get(pages::samples::titles))
+        .route("/runs/{run}/samples/{place}", get(pages::samples::drawing))
         .route("/report", get(pages::lab::report))
         .route("/machines/{machine}", get(pages::machine::machine))
         .route("/history", get(pages::results::history))

@@ -6,6 +6,7 @@ pub(crate) mod lab;
 pub(crate) mod machine;
 pub(crate) mod results;
 pub(crate) mod rigs;
+pub(crate) mod samples;
 pub(crate) mod schedule;
 
 use std::convert::Infallible;

@@ -65,6 +65,26 @@ if (table) {
     made.textContent = text;
     if (kind) made.className = kind;
   };
+  const samples = document.querySelector("#samples");
+  let newest = null, shown = null;
+  // Drawn only for who looks, one after the other.
+  const draw = async () => {
+    if (!samples.open || newest === null || shown === newest) return;
+    shown = newest;
+    const of = newest;
+    const answer = await fetch(`${samples.dataset.place}?repeat=${of}`);
+    if (!answer.ok) return;
+    const { titles } = await answer.json();
+    const place = samples.querySelector("div");
+    while (place.children.length > titles.length) place.lastChild.remove();
+    titles.forEach((title, at) => {
+      const image = place.children[at] ?? place.appendChild(new Image());
+      image.alt = title;
+      image.src = `${samples.dataset.place}/${at}?repeat=${of}`;
+    });
+    draw();
+  };
+  samples.addEventListener("toggle", draw);
   const source = new EventSource(table.dataset.events);
   source.addEventListener("repeat", (event) => {
     const repeat = JSON.parse(event.data);
@@ -76,6 +96,8 @@ if (table) {
     cell(row, repeat.scenario + side);
     cell(row, said(repeat.value), "figure");
     cell(row, why ? `${word}: ${why}` : word, repeat.outcome);
+    newest = repeat.sequence;
+    draw();
   });
   source.addEventListener("progress", (event) => {
     const progress = JSON.parse(event.data);

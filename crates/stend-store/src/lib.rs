@@ -373,11 +373,16 @@ impl Store {
 
     /// All series of a run with their repeats' sequence numbers, in order.
     pub fn series(&self, id: &str) -> Result<Vec<(u32, Series)>> {
+        self.series_from(id, 0)
+    }
+
+    /// The same of the repeats from this one on.
+    pub fn series_from(&self, id: &str, first: u32) -> Result<Vec<(u32, Series)>> {
         let explain = |error| self.explain_of(id, error);
         let _transaction = self.connection.unchecked_transaction().map_err(explain)?;
         let mut statement = self
             .connection
-            .prepare("SELECT sequence, origin, metric, samples, data, checksum FROM series WHERE run = ?1 ORDER BY sequence, origin, metric")
+            .prepare("SELECT sequence, origin, metric, samples, data, checksum FROM series WHERE run = ?1 AND sequence >= ?2 ORDER BY sequence, origin, metric")
             .map_err(explain)?;
         let mut of_repeats: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
         let mut read = |row: &Row| -> rusqlite::Result<_> {
@@ -394,14 +399,17 @@ impl Store {
                 data: row.get(4)?,
             }))
         };
-        let stored: rusqlite::Result<Vec<_>> = statement.query_map([id], &mut read).map_err(explain)?.collect();
+        let stored: rusqlite::Result<Vec<_>> =
+            statement.query_map(params![id, first], &mut read).map_err(explain)?.collect();
         let damaged = |sequence: i64, why| self.damaged(id, &format!("repeat {sequence}"), why);
         let stored: std::result::Result<Vec<_>, i64> = stored.map_err(explain)?.into_iter().collect();
         let stored = stored.map_err(|sequence| damaged(sequence, Damage::NotAsStored))?;
         // What is not there any more, nobody would miss.
-        let mut statement =
-            self.connection.prepare("SELECT sequence, series FROM repeat WHERE run = ?1").map_err(explain)?;
-        let all = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?))).map_err(explain)?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT sequence, series FROM repeat WHERE run = ?1 AND sequence >= ?2")
+            .map_err(explain)?;
+        let all = statement.query_map(params![id, first], |row| Ok((row.get(0)?, row.get(1)?))).map_err(explain)?;
         for repeat in all {
             let (sequence, series): (i64, i64) = repeat.map_err(explain)?;
             let found = of_repeats.remove(&sequence).unwrap_or_default();

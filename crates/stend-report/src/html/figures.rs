@@ -4,7 +4,7 @@ mod forest;
 mod latency;
 mod published;
 mod repeats;
-mod series;
+pub(super) mod series;
 mod sweeps;
 
 use std::collections::BTreeSet;
@@ -150,9 +150,7 @@ impl Figures {
     }
 
     fn sheet(&self, height: f64, title: &str, description: &str) -> Sheet {
-        let mut sheet = Sheet::new(WIDTH, height, title, description, self.language);
-        sheet.text((LEFT, 24.0), "start", Role::Title, &fitting(title, TITLE, WIDTH - LEFT - RIGHT));
-        sheet
+        titled(height, title, description, self.language)
     }
 
     /// Keeps a figure under a name that no other has.
@@ -175,6 +173,13 @@ impl Figures {
             format!("{}: {what}", scenario.name)
         }
     }
+}
+
+/// A sheet with its title.
+fn titled(height: f64, title: &str, description: &str, language: Language) -> Sheet {
+    let mut sheet = Sheet::new(WIDTH, height, title, description, language);
+    sheet.text((LEFT, 24.0), "start", Role::Title, &fitting(title, TITLE, WIDTH - LEFT - RIGHT));
+    sheet
 }
 
 /// A name in letters, digits and dashes alone, not too long for a file's.

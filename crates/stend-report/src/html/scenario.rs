@@ -383,6 +383,20 @@ fn panel(title: &str, repeats: &[&Repeat], metric: &Metric, measured: Option<&Me
     }
 }
 
+/// What was sampled of a repeat.
+pub(super) fn segment<'a>(repeat: &Repeat, series: Vec<&'a Series>) -> Segment<'a> {
+    let valid = class(repeat) == "valid" || class(repeat) == "warmup";
+    let number = label(repeat);
+    let label = if valid { number.clone() } else { format!("{number} ✕") };
+    let measured = repeat
+        .report
+        .as_ref()
+        .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
+    let span = observed(repeat, &series);
+    let (class, title, moments) = (class(repeat), tooltip(repeat, ""), moments(repeat));
+    Segment { repeat: number, label, class, title, series, span, measured, moments }
+}
+
 fn scenario_run(
     run: &Indexed,
     title: String,
@@ -391,28 +405,7 @@ fn scenario_run(
     detail: Detail,
     prefix: &str,
 ) -> ScenarioRunView {
-    let segment = |repeat: &&Repeat| {
-        let series = run.series.get(&repeat.sequence)?.clone();
-        let valid = class(repeat) == "valid" || class(repeat) == "warmup";
-        let number = label(repeat);
-        let label = if valid { number.clone() } else { format!("{number} ✕") };
-        let measured = repeat
-            .report
-            .as_ref()
-            .and_then(|report| report.t_ns.map(|began| (began, began.saturating_add_unsigned(report.wall_ns))));
-        let moments = moments(repeat);
-        let span = observed(repeat, &series);
-        Some(Segment {
-            repeat: number,
-            label,
-            class: class(repeat),
-            title: tooltip(repeat, ""),
-            series,
-            span,
-            measured,
-            moments,
-        })
-    };
+    let segment = |repeat: &&Repeat| Some(segment(repeat, run.series.get(&repeat.sequence)?.clone()));
     let mut segments: Vec<Segment> = repeats.iter().filter_map(segment).collect();
     let threads = run.data.run.machine.hardware.threads;
     let timeline = timeline(&segments, threads, detail, format!("{prefix}-t"));

@@ -1453,3 +1453,4 @@ server-journal-rig-down = { $who } took down the rig { $about }
 server-journal-run-imported = { $who } imported: { $about }
 server-import = Import a run
 server-import-file = A file of stend export, hyperfine or go test
+server-samples = Series

@@ -1462,3 +1462,4 @@ server-journal-rig-down = Свёрнут стенд { $about } ({ $who })
 server-journal-run-imported = Импорт: { $about } ({ $who })
 server-import = Импортировать прогон
 server-import-file = Файл stend export, hyperfine или go test
+server-samples = Ряды

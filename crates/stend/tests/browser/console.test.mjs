@@ -95,6 +95,13 @@ test("a run is started and its repeats come by themselves", async () => {
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
   const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
   assert.deepEqual(numbers, numbers.map((_, at) => numbers.length - at));
+  // The samples are drawn for who looks at them.
+  assert.equal(await page.locator("#samples img").count(), 0);
+  await page.click("#samples summary");
+  await page.waitForFunction(() => {
+    const images = [...document.querySelectorAll("#samples img")];
+    return images.length > 3 && images.every((image) => image.complete && image.naturalWidth > 0 && image.alt !== "");
+  });
   await accessible("a run");
 });
 
@@ -194,9 +201,10 @@ test("in Russian, on a telephone, and in the dark", async () => {
     await page.emulateMedia({ colorScheme });
     await accessible(`Russian, ${colorScheme}`);
   }
-  for (const path of ["/", "/schedule", "/journal", "/access"]) {
+  for (const path of ["/", "/machines/local", "/references", "/references/vostok-2020", "/rigs", "/schedule", "/journal", "/access"]) {
     await page.goto(`${address.origin}${path}`);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${path} is not wider than the screen`);
+    await accessible(path);
   }
   await page.goto(address.origin);
   await page.click("tbody th a >> nth=0");

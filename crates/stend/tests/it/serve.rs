@@ -493,7 +493,9 @@ fn pages_show_machines_history_references_and_rigs() {
     assert!(checked.contains("clock source"), "{checked}");
     let scenario = machine.split("<option>").nth(1).unwrap().split('<').next().unwrap();
     let history = page(&format!("/history?machine=local&scenario={}", scenario.replace(' ', "+").replace(',', "%2C")));
-    assert!(history.body.contains("</html>") && history.header("content-security-policy").unwrap().starts_with("sandbox"));
+    assert!(
+        history.body.contains("</html>") && history.header("content-security-policy").unwrap().starts_with("sandbox")
+    );
     assert_eq!(server.get("/history?scenario=--help").status, 422);
     assert!(page("/references").body.contains("vostok-2020"));
     assert!(page("/references/vostok-2020").body.contains("<pre>"));

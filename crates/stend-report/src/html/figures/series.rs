@@ -1,7 +1,7 @@
 //! What happened over time, as files: the samples of one metric, and all that a storage load did.
 
-use super::{Figures, Kind, LEFT, RIGHT, WIDTH};
-use crate::chart::Chart;
+use super::{Figures, Kind, LEFT, RIGHT, WIDTH, titled};
+use crate::chart::{Band, Chart};
 use crate::html::scenario::{ScenarioRunView, ScenarioView};
 use crate::numbers::in_language;
 use crate::scene::{Place, Role, Shape};
@@ -9,28 +9,14 @@ use crate::sheet::{KEY_LINE, fitting, key_lines, width_of};
 use crate::svg::{SMALL, TEXT};
 use crate::texts::TEXTS;
 use crate::timeline::{Flag, Timeline};
+use crate::words::language::Language;
 
 impl Figures {
     /// The samples of one metric, repeat after repeat.
     pub(super) fn chart(&mut self, scenario: &ScenarioView, run: &ScenarioRunView, chart: &Chart) {
         let title = self.title(scenario, run, self.say(&chart.title));
-        let caption = self.say(&chart.caption);
-        let names: Vec<&str> =
-            chart.lines.iter().filter_map(|line| line.name.as_ref()).map(|name| self.say(name)).collect();
-        let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
-        let top = if names.is_empty() { 78.0 } else { 98.0 + below_key };
-        let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: 200.0 };
-        let mut sheet = self.sheet(top + place.height + 30.0, &title, caption);
-        sheet.text((LEFT, 43.0), "start", Role::Quiet, caption);
-        sheet.key((LEFT, 63.0), LEFT, &names, false);
-        for band in run.charts.bands.iter().filter(|band| !band.label.is_empty()) {
-            sheet.text((place.x(band.left) + 3.0, place.top - 5.0), "start", Role::Quiet, &band.label);
-        }
-        sheet.draw(&chart.scene(&run.charts.bands), place);
-        let below = place.top + place.height + 18.0;
-        sheet.text((LEFT, below), "start", Role::Quiet, "0");
-        sheet.figure((LEFT + place.width, below), "end", Role::Quiet, &chart.length);
-        self.add(Kind::Samples, &scenario.name, chart.title.english(), title, sheet.finish());
+        let svg = drawn(chart, &run.charts.bands, &title, self.language);
+        self.add(Kind::Samples, &scenario.name, chart.title.english(), title, svg);
     }
 
     /// All that happened while storage was loaded, on one axis of time.
@@ -84,4 +70,25 @@ impl Figures {
         };
         format!("{}. {repeat}{}: {}", flag.number, in_language(&flag.time, self.language), self.say(&flag.label))
     }
+}
+
+/// The samples of one metric as a file.
+pub(in crate::html) fn drawn(chart: &Chart, bands: &[Band], title: &str, language: Language) -> String {
+    let caption = chart.caption.say(language);
+    let names: Vec<&str> =
+        chart.lines.iter().filter_map(|line| line.name.as_ref()).map(|name| name.say(language)).collect();
+    let below_key = key_lines(&names, LEFT, LEFT, WIDTH).saturating_sub(1) as f64 * KEY_LINE;
+    let top = if names.is_empty() { 78.0 } else { 98.0 + below_key };
+    let place = Place { left: LEFT, top, width: WIDTH - LEFT - RIGHT, height: 200.0 };
+    let mut sheet = titled(top + place.height + 30.0, title, caption, language);
+    sheet.text((LEFT, 43.0), "start", Role::Quiet, caption);
+    sheet.key((LEFT, 63.0), LEFT, &names, false);
+    for band in bands.iter().filter(|band| !band.label.is_empty()) {
+        sheet.text((place.x(band.left) + 3.0, place.top - 5.0), "start", Role::Quiet, &band.label);
+    }
+    sheet.draw(&chart.scene(bands), place);
+    let below = place.top + place.height + 18.0;
+    sheet.text((LEFT, below), "start", Role::Quiet, "0");
+    sheet.figure((LEFT + place.width, below), "end", Role::Quiet, &chart.length);
+    sheet.finish()
 }
