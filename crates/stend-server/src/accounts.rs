@@ -209,6 +209,10 @@ impl Database {
     /// Adds a user, whose password has this hash.
     pub(crate) fn add_user(&self, name: &str, role: Role, password: &str) -> Result<(), ServerError> {
         check_name(name)?;
+        // Where there are users nobody gets in without being one.
+        if role != Role::Admin && !self.users()?.iter().any(|user| user.role == Role::Admin) {
+            return Err(ServerError::Refused("role: the first user is an admin, who adds the others".into()));
+        }
         let added = self.change(
             "INSERT INTO user (name, role, password, made_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING",
             params![name, role.word(), password, Timestamp::now().to_string()],

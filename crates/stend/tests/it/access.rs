@@ -41,7 +41,9 @@ fn entries(server: &Server) -> Vec<(String, String, String)> {
 fn each_request_is_done_for_its_role_and_refused_to_those_below() {
     let stand = Stand::new();
     let roles = ["viewer", "operator", "admin"];
-    let passwords = roles.map(|role| user(&stand, role, role));
+    stand.refused(&["users", "add", "viewer"], &["the first user is an admin"]);
+    let mut passwords = ["admin", "operator", "viewer"].map(|role| user(&stand, role, role));
+    passwords.reverse();
     let mut server = Server::strange(&stand);
     let described = server.get("/api/v1/openapi.json").json();
     let cookies = [0, 1, 2].map(|index| {
