@@ -32,7 +32,7 @@ pub(crate) struct Lab {
     /// The store's directory.
     pub(crate) store: PathBuf,
     /// The program that measures.
-    program: PathBuf,
+    pub(crate) program: PathBuf,
     database: Mutex<Database>,
     /// Counts what changed in the queue.
     change: watch::Sender<u64>,

@@ -7,6 +7,7 @@
 
 mod accounts;
 mod api;
+mod commands;
 mod database;
 mod error;
 mod etag;
@@ -37,6 +38,7 @@ use stend_stand::lock::{FileLock, LockError};
 use tokio::signal::unix::{SignalKind, signal};
 
 pub use accounts::{Role, User};
+pub use commands::{Printed, takes};
 pub use error::ServerError;
 pub use tls::Certificate;
 
@@ -182,6 +184,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/runs/{run}", get(api::run))
         .route("/api/v1/runs/{run}/events", get(api::events))
         .route("/api/v1/compare", get(api::compare))
+        .route("/api/v1/commands/{command}", get(commands::printed))
         .route("/api/v1/suites", get(api::suites))
         .route("/api/v1/machines", get(api::machines))
         .route("/api/v1/jobs", get(api::jobs))

@@ -9,6 +9,7 @@ use crate::api::imports::Imported;
 use crate::api::journal::Entries;
 use crate::api::schedule::{Lines, NewLine};
 use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
+use crate::commands::{self, Looking, Printed};
 use crate::jobs::{Job, Order};
 use crate::journal::Category;
 use crate::problem::Problem;
@@ -87,7 +88,11 @@ fn requests() -> Vec<Request> {
     let operators = |request: Request| request.needs(Role::Operator);
     let admins = |request: Request| request.needs(Role::Admin);
     let delete = |path, does| Request { method: "delete", ..post(path, does, "204", Nothing) };
-    vec![
+    let of_command = |looking: &Looking| Request {
+        query: looking.options,
+        ..get(looking.path, "What a command prints on the server, and its exit status", own::<Printed>())
+    };
+    let mut all = vec![
         Request {
             query: &[
                 ("suite", "string"),
@@ -146,7 +151,9 @@ fn requests() -> Vec<Request> {
         },
         admins(delete("/users/{user}", "Remove a user, with sessions and tokens")),
         admins(post("/users/{user}/password", "Make a new password for a user", "200", own::<Password>())),
-    ]
+    ];
+    all.extend(commands::ALL.iter().map(of_command));
+    all
 }
 
 /// The document.
@@ -205,7 +212,11 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
         if *name == "category" {
             schema["enum"] = Category::ALL.map(Category::word).to_vec().into();
         }
-        if *name == "limit" {
+        if *kind == "array" {
+            schema["items"] = json!({ "type": "string" });
+        }
+        // The command itself takes any number.
+        if *name == "limit" && !request.path.starts_with("/commands/") {
             (schema["minimum"], schema["maximum"]) = (1.into(), LARGEST_PAGE.into());
         }
         json!({ "name": name, "in": "query", "required": *name == "runs", "schema": schema })

@@ -23,6 +23,7 @@ mod probe;
 mod profile;
 mod progress;
 mod references;
+mod remote;
 mod report;
 mod resume;
 mod rm;
@@ -42,7 +43,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
 use failure::{Exit, Failure};
 use stend_stand::interrupt::Interrupt;
@@ -69,6 +70,10 @@ pub(crate) struct Global {
     /// Directory of stored runs [default: $STEND_STORE, $XDG_DATA_HOME/stend or ~/.local/share/stend]
     #[arg(long, global = true, value_name = "DIRECTORY")]
     store: Option<PathBuf>,
+    /// Use the lab that `stend serve` serves at this address, for run, list, show, compare and report; STEND_TOKEN holds the token
+    /// (docs/guide/server.md)
+    #[arg(long, global = true, value_name = "URL", env = "STEND_SERVER", hide_env_values = true)]
+    server: Option<String>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
     color: ColorChoice,
@@ -147,8 +152,13 @@ enum Command {
 /// Parses the command line, does what it says, and gives the exit status.
 pub(crate) fn main() -> ExitCode {
     completions::answer();
-    let cli = Cli::try_parse().unwrap_or_else(|error| refuse(&error));
-    match dispatch(&cli) {
+    let matches = definition().try_get_matches().unwrap_or_else(|error| refuse(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error.format(&mut definition())));
+    let done = match cli.global.server() {
+        Some(server) => remote::dispatch(&cli.global, server, &matches),
+        None => dispatch(&cli),
+    };
+    match done {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // A reader that has seen enough is no failure: `stend list | head`.
@@ -254,6 +264,11 @@ fn definition() -> clap::Command {
 }
 
 impl Global {
+    /// The server whose lab is used, if not the store here.
+    fn server(&self) -> Option<&str> {
+        self.server.as_deref().filter(|server| !server.is_empty())
+    }
+
     /// The directory of the store, as an absolute path.
     fn store_directory(&self) -> Result<PathBuf, Failure> {
         let home = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

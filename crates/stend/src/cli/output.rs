@@ -222,13 +222,14 @@ fn put_data(bytes: &[u8]) -> std::io::Result<()> {
 }
 
 /// This program as it was called, for commands that a user is told to type: `make run` calls it by a path, and then `stend` alone
-/// is not on the PATH; and with another store than the usual one what it is told of would not be found in that.
+/// is not on the PATH; and with another store than the usual one, or with a server, what it is told of would not be found in that.
 pub(super) fn program() -> String {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let called = words.next().filter(|name| !name.is_empty());
     let mut typed = vec![called.unwrap_or_else(|| "stend".into())];
-    let store = words.by_ref().find(|word| word == "--store" || word.starts_with("--store="));
-    let directory = words.next().filter(|_| store.as_deref() == Some("--store"));
+    let is_lab = |word: &str| ["--store", "--server"].contains(&word.split('=').next().unwrap_or_default());
+    let store = words.by_ref().find(|word| is_lab(word));
+    let directory = words.next().filter(|_| store.as_ref().is_some_and(|store| !store.contains('=')));
     typed.extend(store.into_iter().chain(directory));
     shell_words(&typed)
 }

@@ -34,6 +34,7 @@ use super::target::TargetFlags;
 use crate::catalogue;
 pub(super) use bench::{Bench, Settled};
 use dry::Compared;
+pub(super) use finish::{fell_short, print_concluded};
 pub(super) use measure::measure;
 use named::Foreign;
 use stend_lab::rig;

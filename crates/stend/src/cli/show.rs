@@ -11,6 +11,7 @@ use super::Global;
 use super::completions;
 use super::failure::{Exit, Failure};
 use super::output::{self, Format};
+use super::run::{fell_short, print_concluded};
 use stend_compare::sides::views;
 use stend_compare::table;
 use stend_model::quantity::english_plural;
@@ -28,6 +29,9 @@ pub(super) struct Arguments {
     /// List every repeat with its value; for an invalid one, the reason
     #[arg(long)]
     repeats: bool,
+    /// Its table as `stend run` prints it at the end, with the exit status of that; for a run on a server
+    #[arg(long, hide = true, conflicts_with = "repeats")]
+    concluded: bool,
     #[command(flatten)]
     shown: output::Shown,
 }
@@ -38,6 +42,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let samples = store.count_samples(&record.run.id)?;
     let views = views(record.clone());
     let table = output::table_of(&views);
+    if arguments.concluded {
+        print_concluded(global, &views, &table, arguments.shown, false)?;
+        return Ok(fell_short(&record, &views));
+    }
     match arguments.shown.format()? {
         Format::Json => output::print_json(
             "run",

@@ -37,6 +37,7 @@ mod locks;
 mod names;
 mod profile;
 mod public;
+mod remote;
 mod rig;
 mod serve;
 mod servers;

@@ -30,11 +30,7 @@ pub(in crate::cli) fn finish(
     let record = store.load(id)?;
     let views = views(record.clone());
     let table = output::table_of(&views);
-    if shown.is_json() {
-        output::print_json("table", &table)?;
-    } else {
-        output::print_table(global, shown.format()?, &views[0], &table, options.all_metrics)?;
-    }
+    print_concluded(global, &views, &table, shown, options.all_metrics)?;
     let exit = conclude(global, store, &record, &views, &table)?;
     if !global.quiet {
         let stend = output::program();
@@ -61,6 +57,21 @@ pub(in crate::cli) fn finish(
     Ok(exit)
 }
 
+/// Prints the table of a complete run.
+pub(in crate::cli) fn print_concluded(
+    global: &Global,
+    views: &[Record],
+    table: &Table,
+    shown: Shown,
+    all_metrics: bool,
+) -> Result<(), Failure> {
+    if shown.is_json() {
+        output::print_json("table", table)
+    } else {
+        output::print_table(global, shown.format()?, &views[0], table, all_metrics)
+    }
+}
+
 /// Writes the report of a complete run, says what it fell short of, and gives the exit status by it.
 pub(super) fn conclude(
     global: &Global,
@@ -84,7 +95,7 @@ pub(super) fn conclude(
 }
 
 /// Says what a complete run fell short of, and gives the exit status by it.
-pub(super) fn fell_short(record: &Record, views: &[Record]) -> Exit {
+pub(in crate::cli) fn fell_short(record: &Record, views: &[Record]) -> Exit {
     let short = short_of_repeats(record);
     let unsteady: Vec<_> = views.iter().flat_map(|view| never_steady(&view.run.suite, &view.repeats)).collect();
     say_what_is_short(&short, record);
