@@ -7,6 +7,9 @@ use crate::condition::Condition;
 use crate::profile::Profile;
 use crate::run::{Repeat, Run, RunState, Session};
 
+/// The version of what `--json` prints; it grows when something that was there changes its meaning.
+pub const JSON_VERSION: u32 = 1;
+
 /// A run with all that belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {

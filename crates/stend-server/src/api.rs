@@ -21,7 +21,7 @@ use axum::{Extension, Json};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_model::record::Summary;
+use stend_model::record::{JSON_VERSION, Summary};
 use stend_model::run::fresh_run_id;
 use stend_store::Store;
 use tokio_stream::Stream;
@@ -36,9 +36,6 @@ use crate::live::{Seen, View};
 use crate::openapi;
 use crate::problem::Problem;
 use crate::work;
-
-/// The version of the shapes, as the commands have it.
-const SCHEMA_VERSION: u32 = 1;
 
 /// No page of a list has more, whatever is asked for.
 pub(crate) const LARGEST_PAGE: usize = 1000;
@@ -114,7 +111,7 @@ pub(crate) async fn newest_runs(lab: &Arc<Lab>, which: WhichRuns) -> Answer<Runs
     });
     let mut runs: Vec<_> = matching.take(limit + 1).cloned().collect();
     let next = cut(&mut runs, limit, |run| run.id.clone());
-    Ok(Runs { schema_version: SCHEMA_VERSION, runs, next })
+    Ok(Runs { schema_version: JSON_VERSION, runs, next })
 }
 
 /// A run in full, as `stend show --json` has it.
@@ -143,7 +140,7 @@ pub(crate) async fn compare(lab: Served, Query(compared): Query<Compared>) -> An
 pub(crate) async fn report_of(lab: &Arc<Lab>, compared: &Compared) -> Answer<Vec<u8>> {
     let mut command = vec!["report".to_owned(), "--output=-".into(), "--".into()];
     command.extend(names(&compared.runs)?.into_iter().map(str::to_owned));
-    Ok(blocking(lab, move |lab| work::ask(lab, &command)).await??)
+    work::ask(lab, command).await
 }
 
 /// Names that were given in one text. Nothing among them is an option.
@@ -156,7 +153,7 @@ pub(crate) fn names(text: &str) -> Answer<Vec<&str>> {
 }
 
 pub(crate) async fn suites(lab: Served) -> Answer<Response> {
-    Ok(json(blocking(&lab, Lab::suites).await??))
+    lab.suites().await.map(json)
 }
 
 /// A suite, as far as pages name it.
@@ -180,7 +177,7 @@ pub(crate) async fn suite_names(lab: &Arc<Lab>) -> Answer<Vec<Suite>> {
     struct Suites {
         suites: Vec<Suite>,
     }
-    let json = blocking(lab, Lab::suites).await??;
+    let json = lab.suites().await?;
     let read: Suites = serde_json::from_slice(&json)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     Ok(read.suites)
@@ -211,7 +208,7 @@ pub(crate) async fn jobs(lab: Served, Query(which): Query<WhichJobs>) -> Answer<
     let limit = page(which.limit)?;
     let mut jobs = lab.with(move |database| database.newest(which.before, limit + 1)).await?;
     let next = cut(&mut jobs, limit, |job| job.id);
-    Ok(Json(JobList { schema_version: SCHEMA_VERSION, jobs, next }))
+    Ok(Json(JobList { schema_version: JSON_VERSION, jobs, next }))
 }
 
 /// A job with what its command said.
@@ -228,7 +225,7 @@ pub(crate) async fn job(lab: Served, Path(id): Path<i64>) -> Answer<Json<JobInFu
     let job = known_job(&lab, id).await?;
     let run = job.run.clone();
     let log = blocking(&lab, move |lab| work::log(lab, &run)).await?;
-    Ok(Json(JobInFull { schema_version: SCHEMA_VERSION, job, log }))
+    Ok(Json(JobInFull { schema_version: JSON_VERSION, job, log }))
 }
 
 /// Adds a job to the queue. `Idempotency-Key` makes a second order of the same key the first one.
@@ -284,7 +281,7 @@ pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
     known_machine(lab, &order.machine).await.map_err(|problem| problem.as_unprocessable())?;
     let mut words = order.words();
     words.push("--dry-run".into());
-    let plan = blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    let plan = work::ask(lab, words).await?;
     Ok(String::from_utf8_lossy(&plan).into_owned())
 }
 
@@ -324,7 +321,7 @@ pub(crate) struct Plan {
 /// Says what an order would do, and queues nothing.
 pub(crate) async fn plan(lab: Served, order: Result<Json<Order>, JsonRejection>) -> Answer<Json<Plan>> {
     let Json(order) = order.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
-    Ok(Json(Plan { schema_version: SCHEMA_VERSION, plan: planned(&lab, &order).await? }))
+    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &order).await? }))
 }
 
 /// Stops a job: one that waits at once, one that is measured after the repeat that is being made.
@@ -500,7 +497,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 /// The JSON of a command.
 async fn asked<'a>(lab: &Arc<Lab>, words: impl IntoIterator<Item = &'a str>) -> Answer<Response> {
     let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
-    Ok(json(blocking(lab, move |lab| work::ask(lab, &words)).await??))
+    work::ask(lab, words).await.map(json)
 }
 
 fn json(printed: Vec<u8>) -> Response {

@@ -1,7 +1,6 @@
 //! What the commands that only look print, for `stend --server`: the command runs here, and its output, its words and its exit status are the answer.
 
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 
 use axum::Json;
@@ -10,9 +9,9 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::api::blocking;
 use crate::lab::Lab;
 use crate::problem::Problem;
+use crate::work;
 
 /// A command, and what may be asked of it: its options by their names, with the kind of value that OpenAPI has for it, and by `what` that which stands
 /// without a name. Nothing else becomes a word of the command, so no option that reads or writes a file of the server's does.
@@ -115,7 +114,7 @@ pub(crate) async fn printed(
     let command = ALL.iter().find(|looking| looking.name == name);
     let command = command.ok_or_else(|| Problem::not_found("no command of this name only looks"))?;
     let (words, columns) = words(command, &asked).map_err(|said| Problem::new(StatusCode::BAD_REQUEST, said))?;
-    blocking(&lab, move |lab| print(&lab.program, &lab.store, &words, columns)).await?.map(Json)
+    print(&lab, &words, columns).await.map(Json)
 }
 
 /// The words of the command, and how wide its text is to be. A value stands in one word with its option, and what has no option stands behind `--`, so
@@ -149,17 +148,16 @@ fn words(command: &Looking, asked: &[(String, String)]) -> Result<(Vec<String>, 
 }
 
 /// Runs it. It goes by the name `stend` and by the usual store, as whoever reads its advice calls it.
-fn print(program: &Path, store: &Path, words: &[String], columns: Option<u16>) -> Result<Printed, Problem> {
+async fn print(lab: &Arc<Lab>, words: &[String], columns: Option<u16>) -> Result<Printed, Problem> {
     use std::os::unix::process::CommandExt as _;
-    let mut command = Command::new(program);
-    command.arg0("stend").args(words).env("STEND_STORE", store).env_remove("COLUMNS").stdin(Stdio::null());
+    let mut command = Command::new(&lab.program);
+    command.arg0("stend").args(words).env("STEND_STORE", &lab.store).env_remove("COLUMNS");
     if let Some(columns) = columns {
         command.env("COLUMNS", columns.to_string());
     }
-    let failed = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let output = work::ended(lab, command).await?;
     let status = output.status.code().and_then(|code| u8::try_from(code).ok());
-    let status = status.ok_or_else(|| failed("the command was ended".into()))?;
+    let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the command was ended");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ok(Printed { status, out: text(output.stdout), err: text(output.stderr) })
+    Ok(Printed { status: status.ok_or_else(ended)?, out: text(output.stdout), err: text(output.stderr) })
 }

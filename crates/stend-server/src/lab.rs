@@ -9,7 +9,7 @@ use stend_model::record::Summary;
 use stend_model::run::HERE;
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 use crate::database::Database;
 use crate::error::ServerError;
@@ -18,7 +18,7 @@ use crate::jobs::Job;
 use crate::live::Streams;
 use crate::pages::samples::Sampled;
 use crate::problem::Problem;
-use crate::work::{self, Refused};
+use crate::work;
 
 /// The runs, and the store's version at which they were read.
 struct Listed {
@@ -45,6 +45,8 @@ pub(crate) struct Lab {
     /// Whether browsers reach it by TLS alone.
     pub(crate) is_secure: bool,
     pub(crate) tries: Mutex<Tries>,
+    /// A place for each command that answers a request.
+    pub(crate) commands: Semaphore,
     /// Held while a password is checked.
     pub(crate) one_sign_in: tokio::sync::Mutex<()>,
     /// Held while a file is imported.
@@ -64,6 +66,7 @@ impl Lab {
             sampled: Mutex::default(),
             is_secure,
             tries: Mutex::new(Tries::new()),
+            commands: Semaphore::new(work::COMMANDS),
             one_sign_in: tokio::sync::Mutex::default(),
             one_import: tokio::sync::Mutex::default(),
         }
@@ -119,11 +122,11 @@ impl Lab {
     }
 
     /// The suites, as `stend suites --json` has them.
-    pub(crate) fn suites(&self) -> Result<Vec<u8>, Refused> {
+    pub(crate) async fn suites(self: &Arc<Self>) -> Result<Vec<u8>, Problem> {
         if let Some(suites) = self.suites.get() {
             return Ok(suites.clone());
         }
-        let suites = work::ask(self, &["suites".into(), "--json".into()])?;
+        let suites = work::ask(self, vec!["suites".into(), "--json".into()]).await?;
         Ok(self.suites.get_or_init(|| suites).clone())
     }
 

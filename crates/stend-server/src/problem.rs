@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::ServerError;
-use crate::work::Refused;
 
 /// Problem details.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -53,13 +52,6 @@ impl From<ServerError> for Problem {
             _ => StatusCode::SERVICE_UNAVAILABLE,
         };
         Self::new(status, error.to_string())
-    }
-}
-
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        let status = if refused.usage { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::SERVICE_UNAVAILABLE };
-        Self::new(status, refused.said)
     }
 }
 

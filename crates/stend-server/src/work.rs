@@ -13,6 +13,7 @@ use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use stend_model::run::RunState;
 use stend_stand::hosts::Hosts;
@@ -23,9 +24,16 @@ use crate::error::ServerError;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::problem::Problem;
 
 /// How often a process that another server started is looked for.
 const LOOK: Duration = Duration::from_millis(300);
+
+/// So many commands that answer requests run at once.
+pub(crate) const COMMANDS: usize = 4;
+
+/// One that takes longer is ended: a machine that is away is given up long before.
+const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
 
 /// So much of what a run said is shown.
 const LOG_SHOWN: u64 = 64 * 1024;
@@ -236,46 +244,48 @@ fn last_line(lab: &Lab, run: &str) -> Option<String> {
 }
 
 /// What a command of this program prints, or why it prints nothing, in its own line.
-pub(crate) fn ask(lab: &Lab, words: &[String]) -> Result<Vec<u8>, Refused> {
-    answer(lab, words).map(|output| output.stdout)
+pub(crate) async fn ask(lab: &Arc<Lab>, words: Vec<String>) -> Result<Vec<u8>, Problem> {
+    answer(lab, words).await.map(|output| output.stdout)
 }
 
 /// What a command says beside what it prints.
-pub(crate) fn said(lab: &Lab, words: &[String]) -> Result<String, Refused> {
-    answer(lab, words).map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, Problem> {
+    answer(lab, words).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 /// What `stend check` prints of a machine, fit or not.
-pub(crate) fn check(lab: &Lab, machine: &str) -> Result<Vec<u8>, Refused> {
-    let words = ["check".to_owned(), format!("--on={machine}")];
-    let output = ended(lab, &words)?;
+pub(crate) async fn check(lab: &Arc<Lab>, machine: &str) -> Result<Vec<u8>, Problem> {
+    let output = ended(lab, lab.command(&["check".to_owned(), format!("--on={machine}")])).await?;
     if output.stdout.is_empty() { Err(refused(&output)) } else { Ok(output.stdout) }
 }
 
-fn answer(lab: &Lab, words: &[String]) -> Result<Output, Refused> {
-    let output = ended(lab, words)?;
+async fn answer(lab: &Arc<Lab>, words: Vec<String>) -> Result<Output, Problem> {
+    let output = ended(lab, lab.command(&words)).await?;
     if matches!(output.status.code(), Some(0 | 1 | 3)) { Ok(output) } else { Err(refused(&output)) }
 }
 
-fn ended(lab: &Lab, words: &[String]) -> Result<Output, Refused> {
-    let ended = lab.command(words).stdin(Stdio::null()).output();
-    ended.map_err(|error| Refused { usage: false, said: error.to_string() })
+/// Runs a command to its end, a few at a time. It goes on if who asked goes away: it may be setting up a rig.
+pub(crate) async fn ended(lab: &Arc<Lab>, command: Command) -> Result<Output, Problem> {
+    let unavailable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
+    let lab = Arc::clone(lab);
+    let run = async move {
+        let _one = lab.commands.acquire().await.map_err(|error| error.to_string())?;
+        let mut command = tokio::process::Command::from(command);
+        command.stdin(Stdio::null()).kill_on_drop(true);
+        let output = tokio::time::timeout(LONGEST_COMMAND, command.output()).await;
+        output.map_err(|_| "the command takes too long, and was ended".to_owned())?.map_err(|error| error.to_string())
+    };
+    let done = tokio::spawn(run).await;
+    done.map_err(|panic| unavailable(panic.to_string()))?.map_err(unavailable)
 }
 
 /// Its last line says why.
-fn refused(output: &Output) -> Refused {
+fn refused(output: &Output) -> Problem {
     let said = String::from_utf8_lossy(&output.stderr);
     let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it was ended");
-    Refused { usage: output.status.code() == Some(2), said: last.trim_start_matches("stend: ").to_owned() }
-}
-
-/// What a command said that did not do what it was asked.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    /// Whether what was asked makes no sense.
-    pub(crate) usage: bool,
-    /// Its last line.
-    pub(crate) said: String,
+    let is_usage = output.status.code() == Some(2);
+    let status = if is_usage { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::SERVICE_UNAVAILABLE };
+    Problem::new(status, last.trim_start_matches("stend: "))
 }
 
 /// Behind the program and its options for all commands.

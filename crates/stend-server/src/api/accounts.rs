@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-use super::{Answer, SCHEMA_VERSION, Served};
+use stend_model::record::JSON_VERSION;
+
+use super::{Answer, Served};
 use crate::accounts::{self, Kind, Role, Secret, Token, User, Who, fresh_password, fresh_secret, hash};
 use crate::database::Database;
 use crate::error::ServerError;
@@ -41,7 +43,7 @@ pub(crate) struct Users {
 }
 
 pub(crate) async fn users(lab: Served) -> Answer<Json<Users>> {
-    Ok(Json(Users { schema_version: SCHEMA_VERSION, users: lab.with(Database::users).await? }))
+    Ok(Json(Users { schema_version: JSON_VERSION, users: lab.with(Database::users).await? }))
 }
 
 /// A user to add.
@@ -204,7 +206,7 @@ pub(crate) struct Tokens {
 }
 
 pub(crate) async fn tokens(lab: Served, who: Extension<Who>) -> Answer<Json<Tokens>> {
-    Ok(Json(Tokens { schema_version: SCHEMA_VERSION, tokens: tokens_for(&lab, who.0).await? }))
+    Ok(Json(Tokens { schema_version: JSON_VERSION, tokens: tokens_for(&lab, who.0).await? }))
 }
 
 pub(crate) async fn tokens_for(lab: &Arc<Lab>, who: Who) -> Answer<Vec<Token>> {

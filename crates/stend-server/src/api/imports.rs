@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt as _;
 use tokio_stream::StreamExt as _;
 
-use super::{Answer, SCHEMA_VERSION, Served, blocking};
+use stend_model::record::JSON_VERSION;
+
+use super::{Answer, Served};
 use crate::accounts::{Who, fresh_secret};
 use crate::database::Database;
 use crate::journal::Kind;
@@ -55,7 +57,7 @@ pub(crate) async fn import(
     let about = said.join("; ");
     lab.with(move |database: &Database| database.note(Kind::RunImported, who.0.name.as_deref(), &about, "")).await?;
     lab.changed();
-    Ok((StatusCode::CREATED, Json(Imported { schema_version: SCHEMA_VERSION, said })))
+    Ok((StatusCode::CREATED, Json(Imported { schema_version: JSON_VERSION, said })))
 }
 
 /// A file that is gone when nobody needs it any more.
@@ -89,9 +91,9 @@ async fn read(lab: &Arc<Lab>, path: &Path, host: Option<String>) -> Answer<Vec<S
     let mut words = vec!["import".to_owned()];
     words.extend(host.map(|host| format!("--host={host}")));
     words.push(path.clone());
-    let said = blocking(lab, move |lab| work::said(lab, &words)).await?;
+    let said = work::said(lab, words).await;
     // The file's name here says nothing to who sent it.
     let plain = |text: &str| text.replace(&format!("{path}: "), "").replace(&path, "the file");
-    let said = said.map_err(|refused| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, plain(&refused.said)))?;
+    let said = said.map_err(|refused| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, plain(refused.detail())))?;
     Ok(said.lines().map(plain).collect())
 }

@@ -7,7 +7,9 @@ use axum::extract::Query;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, SCHEMA_VERSION, Served, cut, page};
+use stend_model::record::JSON_VERSION;
+
+use super::{Answer, Served, cut, page};
 use crate::journal::{Category, Entry};
 use crate::lab::Lab;
 
@@ -38,5 +40,5 @@ pub(crate) async fn entries(lab: &Arc<Lab>, which: WhichEntries) -> Answer<Entri
     let read = lab.with(move |database| database.entries(which.category, which.before, limit + 1));
     let mut entries = read.await?;
     let next = cut(&mut entries, limit, |entry| entry.id);
-    Ok(Entries { schema_version: SCHEMA_VERSION, entries, next })
+    Ok(Entries { schema_version: JSON_VERSION, entries, next })
 }

@@ -9,7 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::accounts::{Body, read};
-use super::{Answer, SCHEMA_VERSION, Served, planned};
+use stend_model::record::JSON_VERSION;
+
+use super::{Answer, Served, planned};
 use crate::accounts::Who;
 use crate::database::Database;
 use crate::jobs::Order;
@@ -27,7 +29,7 @@ pub(crate) struct Lines {
 }
 
 pub(crate) async fn lines(lab: Served) -> Answer<Json<Lines>> {
-    Ok(Json(Lines { schema_version: SCHEMA_VERSION, lines: lab.with(Database::lines).await? }))
+    Ok(Json(Lines { schema_version: JSON_VERSION, lines: lab.with(Database::lines).await? }))
 }
 
 /// A line to add.

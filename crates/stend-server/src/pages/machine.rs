@@ -52,8 +52,7 @@ pub(crate) async fn check(lab: Served, reader: Reader, Path(name): Path<String>)
 
 async fn checked(lab: &Arc<Lab>, reader: Reader, name: String) -> Result<Machine, Problem> {
     known_machine(lab, &name).await?;
-    let wanted = name.clone();
-    let said = blocking(lab, move |lab| work::check(lab, &wanted)).await??;
+    let said = work::check(lab, &name).await?;
     gathered(lab, reader, name, Some(String::from_utf8_lossy(&said).into_owned())).await
 }
 

@@ -7,7 +7,6 @@ use serde::Deserialize;
 
 use super::{Reader, Served, page, walled_off};
 use crate::accounts::Role;
-use crate::api::blocking;
 use crate::problem::Problem;
 use crate::work;
 
@@ -26,8 +25,7 @@ pub(crate) async fn history(lab: Served, reader: Reader, Query(wanted): Query<Wa
         words.push(format!("--machine={}", wanted.machine));
     }
     words.extend(["--".into(), wanted.scenario]);
-    let page = blocking(&lab, move |lab| work::ask(lab, &words)).await;
-    walled_off(reader, page.and_then(|page| Ok(page?)))
+    walled_off(reader, work::ask(&lab, words).await)
 }
 
 #[derive(Template)]
@@ -63,12 +61,11 @@ pub(crate) async fn reference(lab: Served, reader: Reader, Path(name): Path<Stri
 }
 
 async fn gathered(lab: &Served, reader: Reader, name: Option<String>) -> Result<References, Problem> {
-    let ask = |words: Vec<String>| blocking(lab, move |lab| work::ask(lab, &words));
-    let all: All = serde_json::from_slice(&ask(vec!["references".into(), "--json".into()]).await??)
+    let all: All = serde_json::from_slice(&work::ask(lab, vec!["references".into(), "--json".into()]).await?)
         .map_err(|error| Problem::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     let one = match name {
         Some(name) => {
-            let text = ask(vec!["references".into(), "--".into(), name.clone()]).await??;
+            let text = work::ask(lab, vec!["references".into(), "--".into(), name.clone()]).await?;
             Some((name, String::from_utf8_lossy(&text).into_owned()))
         }
         None => None,

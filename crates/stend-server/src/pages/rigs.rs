@@ -12,7 +12,6 @@ use serde::Deserialize;
 
 use super::{Reader, Served, page, to};
 use crate::accounts::{Role, Who};
-use crate::api::blocking;
 use crate::database::Database;
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -76,8 +75,7 @@ pub(crate) async fn rigs(lab: Served, reader: Reader) -> Response {
 }
 
 async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option<String>) -> Result<Rigs, Problem> {
-    let words = ["target", "status", "--json"].map(str::to_owned);
-    let printed = blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    let printed = work::ask(lab, ["target", "status", "--json"].map(str::to_owned).into()).await?;
     let all: All = serde_json::from_slice(&printed)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     Ok(Rigs { reader, rigs: all.targets, form, problem })
@@ -116,7 +114,7 @@ async fn done(
     words: Vec<String>,
     (kind, name, detail): (Kind, String, String),
 ) -> Result<(), Problem> {
-    blocking(lab, move |lab| work::ask(lab, &words)).await??;
+    work::ask(lab, words).await?;
     lab.with(move |database: &Database| database.note(kind, who.name.as_deref(), &name, &detail)).await?;
     lab.changed();
     Ok(())

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 use serde::Serialize;
 use stend_model::identity::identity_of;
+use stend_model::record::JSON_VERSION;
 use stend_model::record::Record;
 use stend_model::reference::Reference;
 use stend_model::run::Series;
@@ -97,9 +98,6 @@ impl Format {
         form.write(document, width(), colour)
     }
 }
-
-/// The version of what `--json` prints; it grows when something that was there changes its meaning.
-pub(super) const JSON_VERSION: u32 = 1;
 
 /// The width of a table that does not go to a terminal.
 const WIDTH_OF_A_PAGE: usize = 100;

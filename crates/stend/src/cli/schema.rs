@@ -12,8 +12,8 @@ use stend_model::suite::Suite;
 use stend_model::weight::Known;
 use stend_stand::machine;
 
-use super::output::JSON_VERSION;
 use super::{doctor, history, show, suites};
+use stend_model::record::JSON_VERSION;
 
 const FILE: &str = "docs/reference/output.schema.json";
 
