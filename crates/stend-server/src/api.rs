@@ -162,9 +162,16 @@ pub(crate) struct Suite {
     pub(crate) name: String,
     title: String,
     titles: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
 }
 
 impl Suite {
+    /// Its variables with their values, as the form takes them.
+    pub(crate) fn variables(&self) -> String {
+        let each = self.variables.iter().map(|(name, value)| format!("{name}={value}"));
+        each.collect::<Vec<_>>().join(" ")
+    }
+
     /// Its title in a language, by its code.
     pub(crate) fn title(&self, language: &str) -> &str {
         self.titles.get(language).unwrap_or(&self.title)

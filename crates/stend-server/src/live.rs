@@ -166,7 +166,7 @@ fn look(directory: &Path, run: &str, looker: &mut Option<Looker>) -> Result<Opti
 }
 
 /// How many repeats a run takes if all are valid.
-fn planned(run: &Run) -> usize {
+pub(crate) fn planned(run: &Run) -> usize {
     let is_skipped = |place: usize| {
         let name = &run.suite.scenarios[place].name;
         run.skipped.iter().any(|skipped| skipped.scenario == *name)

@@ -28,11 +28,20 @@ if (parts.length > 0) {
     }
     if (again) { again = false; await renew(); }
   };
+  // How far a run is changes without the queue.
+  setInterval(() => document.querySelector("[data-live] progress") && renew(), 5000);
   new EventSource("/api/v1/changes").addEventListener("change", () => {
     // The first one says only that it listens; with each connection that was lost something may have been missed.
     if (first) first = false;
     else renew();
   });
+}
+
+const suites = document.querySelector("form.order select[name=suite]");
+if (suites) {
+  const hint = () => { suites.form.elements.set.placeholder = suites.selectedOptions[0].dataset.variables; };
+  suites.addEventListener("change", hint);
+  hint();
 }
 
 document.addEventListener("change", (event) => {

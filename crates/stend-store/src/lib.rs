@@ -423,6 +423,13 @@ impl Store {
         blob::decode_all(stored).map_err(|why| self.damaged(id, &format!("series {}", why.metric), Damage::Series(why)))
     }
 
+    /// How many repeats of a run are stored.
+    pub fn count_repeats(&self, id: &str) -> Result<usize> {
+        let count = "SELECT count(*) FROM repeat WHERE run = ?1";
+        let counted: rusqlite::Result<i64> = self.connection.query_row(count, [id], |row| row.get(0));
+        counted.map(|count| usize::try_from(count).unwrap_or(0)).map_err(|error| self.explain_of(id, error))
+    }
+
     /// How many samples a run has in all, without reading them.
     pub fn count_samples(&self, id: &str) -> Result<i64> {
         self.connection

@@ -1,5 +1,6 @@
 //! The first page, the page of a run, and reports.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,6 +11,7 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use serde::Deserialize;
 use stend_model::record::Summary;
 use stend_model::run::HERE;
+use stend_store::Store;
 
 use super::{Reader, Served, page, to, walled_off};
 use crate::accounts::{Role, fresh_secret};
@@ -17,6 +19,7 @@ use crate::api::{self, Suite, WhichRuns, blocking};
 use crate::database::Database;
 use crate::jobs::{Job, Order, State as Stage};
 use crate::lab::Lab;
+use crate::live::planned;
 use crate::problem::Problem;
 use crate::work;
 
@@ -27,6 +30,8 @@ struct Home {
     machines: Vec<Machine>,
     suites: Vec<Suite>,
     jobs: Vec<Job>,
+    /// How many repeats of each run that is at work are made, and how many it takes if all are valid.
+    progress: BTreeMap<String, (usize, usize)>,
     runs: Vec<Summary>,
     /// What a form was refused for, and what it held.
     problem: Option<String>,
@@ -133,6 +138,8 @@ async fn gathered(
     let open = lab.with(Database::open_ones).await?;
     let jobs = lab.with(|database| database.newest(None, 20)).await?;
     let runs = api::newest_runs(lab, WhichRuns::newest(20)).await?.runs;
+    let at_work = open.iter().filter(|job| job.state.is_at_work()).map(|job| job.run.clone()).collect();
+    let progress = blocking(lab, move |lab| progress(lab, at_work)).await?;
     let machine = |name: String| {
         let of_it = || open.iter().filter(|job| job.order.machine == name);
         let at_work = of_it().find(|job| job.state.is_at_work()).cloned();
@@ -141,7 +148,18 @@ async fn gathered(
     };
     let machines = lab.machines().await?.into_iter().map(machine).collect();
     let suites = api::suite_names(lab).await?;
-    Ok(Home { reader, machines, suites, jobs, runs, problem, form, plan })
+    Ok(Home { reader, machines, suites, jobs, progress, runs, problem, form, plan })
+}
+
+/// How far these runs are; of one that has not begun, or cannot be read, nothing.
+fn progress(lab: &Lab, runs: Vec<String>) -> BTreeMap<String, (usize, usize)> {
+    let Ok(store) = Store::open_to_read(&lab.store) else { return BTreeMap::new() };
+    let of_it = |run: String| {
+        let planned = planned(&store.run(&run).ok()?);
+        let made = store.count_repeats(&run).ok()?;
+        Some((run, (made, planned.max(made))))
+    };
+    runs.into_iter().filter_map(of_it).collect()
 }
 
 pub(crate) async fn start(lab: Served, reader: Reader, Form(form): Form<OrderForm>) -> Response {

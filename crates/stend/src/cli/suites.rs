@@ -32,6 +32,8 @@ pub(super) struct Line {
     title: String,
     /// The title in other languages, by their codes.
     titles: BTreeMap<String, String>,
+    /// Its variables with their values, which `--set` changes.
+    variables: BTreeMap<String, String>,
     scenarios: usize,
 }
 
@@ -43,16 +45,27 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             arguments.shown.print(global, "suite", &suite, || one(&suite))?;
         }
         None => {
-            let line = |suite: Suite| {
-                let scenarios = suite.scenarios.len();
-                Line { name: suite.name, title: suite.title, titles: suite.titles, scenarios }
+            let line = |suite: Suite, text: &str| {
+                let (scenarios, variables) = (suite.scenarios.len(), variables(text));
+                Line { name: suite.name, title: suite.title, titles: suite.titles, variables, scenarios }
             };
-            let lines =
-                catalogue::SUITES.iter().map(|(name, _)| suite(name).map(line)).collect::<Result<Vec<_>, _>>()?;
+            let lines = catalogue::SUITES.iter().map(|(name, text)| suite(name).map(|suite| line(suite, text)));
+            let lines = lines.collect::<Result<Vec<_>, _>>()?;
             arguments.shown.print(global, "suites", &lines, || all(&lines))?;
         }
     }
     Ok(Exit::Fine)
+}
+
+/// The variables that a suite's text has.
+fn variables(text: &str) -> BTreeMap<String, String> {
+    let read: Option<toml::Table> = text.parse().ok();
+    let variables = read.and_then(|mut suite| suite.remove("variables")?.try_into::<toml::Table>().ok());
+    let value = |value: toml::Value| match value {
+        toml::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    variables.unwrap_or_default().into_iter().map(|(name, it)| (name, value(it))).collect()
 }
 
 fn all(lines: &[Line]) -> Doc {

@@ -84,7 +84,8 @@ test("what a run is refused for stands beside the form, which keeps what was wri
 
 test("a run is started and its repeats come by themselves", async () => {
   writeFileSync(gate, "");
-  await start({ label: "before" });
+  // Long enough for samples that differ: what stays the same is not drawn.
+  await start({ label: "before", set: "seconds=0.3" });
   await page.click("tbody th a >> text=before");
   await page.waitForSelector("#state.running");
   assert.equal(await page.locator("#repeats tbody tr").count(), 0);
@@ -100,7 +101,7 @@ test("a run is started and its repeats come by themselves", async () => {
   await page.click("#samples summary");
   await page.waitForFunction(() => {
     const images = [...document.querySelectorAll("#samples img")];
-    return images.length > 3 && images.every((image) => image.complete && image.naturalWidth > 0 && image.alt !== "");
+    return images.length > 0 && images.every((image) => image.complete && image.naturalWidth > 0 && image.alt !== "");
   });
   await accessible("a run");
 });
