@@ -76,6 +76,10 @@ python3:python3:by Python
 /usr/lib/python3*/ensurepip:python3-venv:in virtual environments, too
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI
+/usr/lib/python3/dist-packages/aiosmtpd:python3-aiosmtpd:mail of the server is taken by a real SMTP server
+snmptrapd:snmptrapd:its traps are read by the real snmptrapd
+snmptranslate:snmp:and their MIB by Net-SNMP
+prometheus:prometheus:its metrics are scraped by the real Prometheus
 strace:strace:profiles are tested with the real strace
 valgrind:valgrind:the ciphers are shown to take a time that does not depend on keys'$tarantool$emulated$browser$fuzzer
     ;;

@@ -285,7 +285,7 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>, u
 /// What a dry run says of an order.
 pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
     refuse_words(order)?;
-    known_machine(lab, &order.machine).await.map_err(|problem| problem.as_unprocessable())?;
+    known_machine(lab, &order.machine).await.map_err(|problem| problem.unprocessable())?;
     let mut words = order.words();
     words.push("--dry-run".into());
     let plan = work::ask(lab, words).await?;

@@ -1,5 +1,6 @@
 //! What the server keeps beside the store, in one SQLite file: the queue, the schedule, who may sign in, and the journal.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -70,12 +71,24 @@ const STEPS: &[&str] = &[
     CREATE TRIGGER journal_is_not_cut BEFORE DELETE ON journal
         BEGIN SELECT RAISE (ABORT, 'the journal is not cut'); END;
     ",
+    "
+    CREATE TABLE told (
+        destination TEXT PRIMARY KEY,
+        last INTEGER NOT NULL,
+        since INTEGER,
+        delivered INTEGER NOT NULL DEFAULT 0,
+        failed INTEGER NOT NULL DEFAULT 0,
+        given_up INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    ",
 ];
 
 /// The server's file, open.
 #[derive(Debug)]
 pub(crate) struct Database {
     pub(crate) connection: Connection,
+    /// Whether an entry was added to the journal since this was last false.
+    pub(crate) noted: Cell<bool>,
     path: PathBuf,
 }
 
@@ -85,7 +98,7 @@ impl Database {
         let path = directory.join("server.db");
         let connection =
             Connection::open(&path).map_err(|error| ServerError::Database { path: path.clone(), source: error })?;
-        let database = Self { connection, path };
+        let database = Self { connection, noted: Cell::new(false), path };
         let found = database.prepare().map_err(|source| database.explain(source))?;
         let known = STEPS.len() as i64;
         if found == known { Ok(database) } else { Err(ServerError::OtherFormat { path: database.path, found, known }) }

@@ -82,7 +82,8 @@ pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request,
             Err(error) => return Problem::from(error).into_response(),
         }
     }
-    let is_page = *request.method() == Method::GET && !request.uri().path().starts_with("/api/");
+    let path = request.uri().path();
+    let is_page = *request.method() == Method::GET && !path.starts_with("/api/") && path != "/metrics";
     if is_page {
         return Redirect::to("/sign-in").into_response();
     }

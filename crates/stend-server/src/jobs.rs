@@ -101,6 +101,9 @@ pub(crate) enum State {
 }
 
 impl State {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::Waiting, Self::Running, Self::Stopping, Self::Finished, Self::Failed, Self::Stopped];
+
     /// As it is stored.
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -114,8 +117,7 @@ impl State {
     }
 
     fn of_word(word: &str) -> Self {
-        let all = [Self::Waiting, Self::Running, Self::Stopping, Self::Finished, Self::Stopped];
-        all.into_iter().find(|state| state.word() == word).unwrap_or(Self::Failed)
+        Self::ALL.into_iter().find(|state| state.word() == word).unwrap_or(Self::Failed)
     }
 
     /// Whether a process may be at work for it.

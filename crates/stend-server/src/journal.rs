@@ -52,7 +52,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            const ALL: &[Self] = &[$(Self::$kind,)+];
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind,)+];
 
             /// As it is stored, and named among the messages.
             pub(crate) fn word(self) -> &'static str {
@@ -86,6 +86,14 @@ kinds! {
     ScheduleAdded "schedule-added" Runs false,
     ScheduleRemoved "schedule-removed" Runs false,
     ScheduleRefused "schedule-refused" Runs true,
+    RunWorse "run-worse" Verdicts true,
+    RuleRefused "rule-refused" Verdicts false,
+    DiskFailing "disk-failing" Disks true,
+    DiskHealthy "disk-healthy" Disks false,
+    SensorHot "sensor-hot" Sensors true,
+    SensorCool "sensor-cool" Sensors false,
+    TellingFailed "telling-failed" Machines false,
+    TellingGivenUp "telling-given-up" Machines true,
     SignedIn "signed-in" Users false,
     SignInRefused "sign-in-refused" Users true,
     UserAdded "user-added" Users false,
@@ -123,8 +131,16 @@ impl Database {
         self.change(
             "INSERT INTO journal (at, kind, who, about, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![Timestamp::now().to_string(), kind.word(), who, about, detail],
-        )
-        .map(drop)
+        )?;
+        self.noted.set(true);
+        Ok(())
+    }
+
+    /// Whether there is such an entry.
+    pub(crate) fn was_noted(&self, kind: Kind, about: &str, detail: &str) -> Result<bool, ServerError> {
+        let query = "SELECT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND about = ?2 AND detail = ?3)";
+        let found = self.connection.query_row(query, [kind.word(), about, detail], |row| row.get(0));
+        found.map_err(|source| self.explain(source))
     }
 
     /// The newest entries, newest first: of a category, from before this one.
@@ -148,8 +164,13 @@ impl Database {
 
     /// The entries behind this one, oldest first.
     pub(crate) fn entries_after(&self, last: i64, limit: usize) -> Result<Vec<Entry>, ServerError> {
+        let kinds: Vec<_> = Kind::ALL.iter().map(|kind| format!("'{}'", kind.word())).collect();
         self.read_entries(
-            "SELECT id, at, kind, who, about, detail FROM journal WHERE id > ?1 ORDER BY id LIMIT ?2",
+            &format!(
+                "SELECT id, at, kind, who, about, detail FROM journal \
+                 WHERE id > ?1 AND kind IN ({}) ORDER BY id LIMIT ?2",
+                kinds.join(", ")
+            ),
             params![last, limit as i64],
         )
     }

@@ -36,6 +36,8 @@ pub(crate) struct Lab {
     database: Mutex<Database>,
     /// Counts what changed in the queue.
     change: watch::Sender<u64>,
+    /// Tells that the journal has grown.
+    noted: watch::Sender<()>,
     runs: Mutex<Option<Listed>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
@@ -61,6 +63,7 @@ impl Lab {
             program,
             database: Mutex::new(database),
             change: watch::channel(0).0,
+            noted: watch::channel(()).0,
             runs: Mutex::default(),
             suites: OnceLock::new(),
             sampled: Mutex::default(),
@@ -78,8 +81,14 @@ impl Lab {
         act: impl FnOnce(&Database) -> Result<T, ServerError> + Send + 'static,
     ) -> Result<T, ServerError> {
         let lab = Arc::clone(self);
-        let done =
-            tokio::task::spawn_blocking(move || act(&lab.database.lock().unwrap_or_else(PoisonError::into_inner)));
+        let done = tokio::task::spawn_blocking(move || {
+            let database = lab.database.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = act(&database);
+            if database.noted.take() {
+                lab.noted.send_replace(());
+            }
+            done
+        });
         done.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
@@ -143,6 +152,10 @@ impl Lab {
     /// Tells whoever waits that the queue has changed.
     pub(crate) fn changed(&self) {
         self.change.send_modify(|count| *count += 1);
+    }
+
+    pub(crate) fn noted(&self) -> watch::Receiver<()> {
+        self.noted.subscribe()
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {

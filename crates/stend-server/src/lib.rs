@@ -12,14 +12,19 @@ mod database;
 mod error;
 mod etag;
 mod guard;
+mod health;
 mod jobs;
 mod journal;
 mod lab;
 mod live;
+mod metrics;
 mod openapi;
 mod pages;
 mod problem;
+mod rules;
 mod schedule;
+mod settings;
+mod tell;
 mod throttle;
 mod tls;
 mod work;
@@ -46,6 +51,7 @@ use accounts::{Kind, Secret, fresh_secret};
 use database::Database;
 use guard::{needs, now, same_site, signed_in};
 use lab::Lab;
+use settings::Settings;
 use tls::{Names, Tls};
 
 /// No order is longer.
@@ -89,6 +95,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
             ServerError::System { what: "the server's lock", source }
         }
     })?;
+    let settings = Settings::read(&served.store)?;
     let database = Database::open(&served.store)?;
     let has_users = !database.users()?.is_empty();
     let is_beyond = !served.listen.ip().is_loopback();
@@ -104,6 +111,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
     let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
     database.forget_old(now())?;
+    settings.make_places(&database)?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
     let token = (!has_users).then(fresh_secret);
@@ -130,6 +138,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         );
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
         tokio::spawn(schedule::keep_time(Arc::clone(&lab)));
+        settings.start(&lab);
+        tokio::spawn(health::watch(Arc::clone(&lab), health::Places::here(), health::EVERY));
         let at = token.as_ref().map_or_else(String::new, |token| format!("sign-in?token={token}"));
         let url = format!("{}{}/{at}", names.scheme(), names.to_open());
         let pages = router(&lab, names).into_make_service_with_connect_info::<SocketAddr>();
@@ -180,6 +190,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/access/tokens", post(pages::access::make_token))
         .route("/access/tokens/{token}/end", post(pages::access::end_token))
         .route("/sign-out", post(pages::access::sign_out))
+        .route("/metrics", get(metrics::metrics))
         .route("/api/v1/runs", get(api::runs))
         .route("/api/v1/runs/{run}", get(api::run))
         .route("/api/v1/runs/{run}/events", get(api::events))

@@ -18,8 +18,8 @@ use axum::http::header::{ACCEPT_LANGUAGE, CONTENT_SECURITY_POLICY, CONTENT_TYPE}
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Redirect, Response};
+use stend_report::words;
 use stend_report::words::language::Language;
-use stend_report::words::{self, Given};
 
 use crate::accounts::{Role, Who};
 use crate::guard;
@@ -71,10 +71,7 @@ impl Reader {
 
     /// An entry of the journal as a sentence.
     fn entry(&self, entry: &Entry) -> String {
-        let who = entry.who.clone().unwrap_or_else(|| self.say("nobody"));
-        let given =
-            [("who", Given::Text(&who)), ("about", Given::Text(&entry.about)), ("detail", Given::Text(&entry.detail))];
-        words::say(&format!("server-journal-{}", entry.kind.word()), &given).say(self.language).to_owned()
+        crate::tell::sentence(entry, self.language)
     }
 
     /// How far a rig is; in the command's word where there is none of ours.

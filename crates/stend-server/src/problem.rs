@@ -30,7 +30,7 @@ impl Problem {
     }
 
     /// The same, of something that was named in a body that was understood.
-    pub(crate) fn as_unprocessable(self) -> Self {
+    pub(crate) fn unprocessable(self) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, self.detail)
     }
 

@@ -248,6 +248,11 @@ pub(crate) async fn ask(lab: &Arc<Lab>, words: Vec<String>) -> Result<Vec<u8>, P
     answer(lab, words).await.map(|output| output.stdout)
 }
 
+/// The same, with whether a threshold was crossed that is among the words.
+pub(crate) async fn ask_if(lab: &Arc<Lab>, words: Vec<String>) -> Result<(bool, Vec<u8>), Problem> {
+    answer(lab, words).await.map(|output| (output.status.code() == Some(1), output.stdout))
+}
+
 /// What a command says beside what it prints.
 pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, Problem> {
     answer(lab, words).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())

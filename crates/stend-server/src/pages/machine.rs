@@ -6,6 +6,8 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 use stend_model::record::Summary;
+use stend_model::run::HERE;
+use stend_report::numbers::in_language;
 use stend_report::words::machine::five_lines_in;
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
@@ -17,6 +19,7 @@ use crate::database::Database;
 use crate::error::ServerError;
 use crate::jobs::Job;
 use crate::lab::Lab;
+use crate::metrics;
 use crate::problem::Problem;
 use crate::work;
 
@@ -35,6 +38,9 @@ struct Machine {
     scenarios: Vec<String>,
     jobs: Vec<Job>,
     runs: Vec<Summary>,
+    /// Load averages and temperatures now, of this machine alone: others are looked at by their runs.
+    load: Vec<String>,
+    temperatures: Vec<(String, String)>,
     /// What `stend check` says of it, if it was asked.
     check: Option<String>,
 }
@@ -75,5 +81,26 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<St
     let lines = newest.as_ref().map(|run| five_lines_in(&run.machine, language).to_vec()).unwrap_or_default();
     let scenarios = newest.as_ref().map(|run| run.suite.scenarios.iter().map(|one| one.name.clone()).collect());
     let seen_at = newest.map(|run| run.started_at.to_string());
-    Ok(Machine { reader, name, lines, seen_at, scenarios: scenarios.unwrap_or_default(), jobs, runs, check })
+    let (mut load, mut temperatures) = (Vec::new(), Vec::new());
+    if name == HERE {
+        let figure = |text: String| in_language(&text, language);
+        let now = blocking(lab, |_| (metrics::load("/proc".as_ref()), metrics::temperatures("/sys".as_ref()))).await?;
+        load = now.0.iter().map(|mean| figure(format!("{mean:.2}"))).collect();
+        let of_sensor = |((sensor, what), degrees): ((String, String), f64)| {
+            (format!("{sensor} {what}"), figure(format!("{degrees:.0} °C")))
+        };
+        temperatures = now.1.into_iter().map(of_sensor).collect();
+    }
+    Ok(Machine {
+        load,
+        temperatures,
+        reader,
+        name,
+        lines,
+        seen_at,
+        scenarios: scenarios.unwrap_or_default(),
+        jobs,
+        runs,
+        check,
+    })
 }

@@ -46,6 +46,7 @@ mod suites_and_references;
 mod switching;
 mod target_refusals;
 mod targets;
+mod telling;
 mod timing;
 mod together;
 mod transports;

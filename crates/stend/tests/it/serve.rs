@@ -1,7 +1,7 @@
 //! The console and the API: who gets in, what is started, and that nothing is lost or done twice when the server dies.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::Duration;
