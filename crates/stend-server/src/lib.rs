@@ -40,6 +40,7 @@ use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::{delete, get, post};
 use axum_server::tls_rustls::RustlsConfig;
 use stend_stand::lock::{FileLock, LockError};
+use stend_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub use accounts::{Role, User};
@@ -96,6 +97,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         }
     })?;
     let settings = Settings::read(&served.store)?;
+    // A store that this version does not read would be said on each page.
+    drop(Store::open_to_read(&served.store)?);
     let database = Database::open(&served.store)?;
     let has_users = !database.users()?.is_empty();
     let is_beyond = !served.listen.ip().is_loopback();

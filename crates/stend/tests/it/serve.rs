@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::common::{Gate, Stand, executable, probe, wait_until};
+use crate::common::{Gate, Stand, executable, in_own_mounts, probe, wait_until};
 
 /// A server, and who has signed in.
 pub(crate) struct Server<'a> {
@@ -514,6 +515,65 @@ fn pages_show_machines_history_references_and_rigs() {
     assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 422);
     let kinds = server.get("/api/v1/journal?category=machines").json()["entries"].clone();
     assert_eq!((&kinds[0]["kind"], &kinds[1]["kind"]), (&json!("rig-down"), &json!("rig-up")));
+}
+
+#[test]
+fn a_store_of_a_newer_version_and_a_machine_that_is_away_are_said_in_a_line() {
+    let stand = Stand::new();
+    let words = ["run", "summit", "--repeats=1", "--scale=0.001", "--set=seconds=0.001", "--even-if-unfit"];
+    assert!(stand.run(&words).status.is_some_and(|status| [0, 3].contains(&status)));
+    // A port that nobody listens on.
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    stand.fine(&["hosts", "add", "away", &format!("ssh://nobody@127.0.0.1:{closed}")]);
+    let server = Server::new(&stand);
+    let mut order = short();
+    order["machine"] = json!("away");
+    let answer = server.order(&order, &[]);
+    assert!([422, 503].contains(&answer.status), "{}", answer.body);
+    let said = answer.json()["detail"].as_str().unwrap().to_owned();
+    assert!(said.contains(&format!("127.0.0.1:{closed}")) && said.lines().count() == 1, "{said}");
+    let path = stand.store().join("stend.db");
+    let set = |version: i64| {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.pragma_update(None, "user_version", version).unwrap();
+    };
+    let version: i64 =
+        rusqlite::Connection::open(&path).unwrap().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    set(version + 1);
+    let page = server.get("/");
+    assert!(page.status == 503 && page.body.contains("role=\"alert\""), "{}", page.body);
+    server.kill(Signal::TERM);
+    let ended = stand.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(ended.status == Some(4) && ended.err.lines().count() == 1, "{}", ended.err);
+    set(version);
+    assert_eq!(Server::new(&stand).get("/").status, 200);
+}
+
+#[test]
+fn on_a_full_disk_nothing_is_half_done_and_all_goes_on_when_there_is_room() {
+    let stand = Stand::new();
+    let script = r#"
+        cd "$DIRECTORY" && mkdir small && mount -t tmpfs -o size=2m,mode=700 none small || exit 9
+        "$STEND" --store "$DIRECTORY/small" serve --quiet --listen 127.0.0.1:0 >url & server=$!
+        until grep -q token url; do kill -0 $server || exit 8; sleep 0.05; done
+        url=$(cat url); base=${url%/sign-in*}
+        ask() { curl -s -b jar -c jar -o answer -w '%{http_code} ' "$@"; }
+        ask -d "token=${url##*=}" "$base/sign-in"
+        add() { ask -H content-type:application/json -d '{"cron":"0 0 1 1 *","order":{"suite":"quick"}}' "$base/api/v1/schedule"; }
+        dd if=/dev/zero of=small/filler bs=4k 2>/dev/null
+        add; cat answer; echo
+        rm small/filler
+        add; ask "$base/api/v1/schedule"; cat answer
+        kill $server; wait $server
+    "#;
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let (program, directory) = (stand.command(&[]).get_program().to_str().unwrap().to_owned(), text(stand.path()));
+    let Some(ended) = in_own_mounts(script, &[("STEND", &program), ("DIRECTORY", &directory)]) else { return };
+    let (full, after) = ended.out.split_once('\n').unwrap_or_else(|| panic!("{ended:?}"));
+    assert!(full.starts_with("303 503 ") && full.contains("full"), "{full}");
+    let lines = after.strip_prefix("201 200 ").unwrap_or_else(|| panic!("{after}"));
+    let lines: Value = serde_json::from_str(lines).unwrap();
+    assert_eq!(lines["lines"].as_array().unwrap().len(), 1, "{lines}");
 }
 
 /// KILLS in the environment says how often; `make test-all` has 100.
