@@ -40,6 +40,9 @@ pub(crate) struct Order {
     /// Whether to measure even if the machine is unfit; the run keeps the reasons.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) even_if_unfit: bool,
+    /// A rig that is set up on this machine, to be loaded, as `--target-name` takes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) target: Option<String>,
     /// Of two jobs of a machine the one with the higher priority is measured first: -10 to 10, usually 0.
     #[schemars(range(min = -10, max = 10))]
     #[serde(default, skip_serializing_if = "is_usual")]
@@ -67,6 +70,7 @@ impl Order {
         words.extend(self.repeats.iter().map(|repeats| format!("--repeats={repeats}")));
         words.extend(self.scale.iter().map(|scale| format!("--scale={scale}")));
         words.extend(self.set.iter().map(|(name, value)| format!("--set={name}={value}")));
+        words.extend(self.target.iter().map(|target| format!("--target-name={target}")));
         words.extend(self.even_if_unfit.then(|| "--even-if-unfit".to_owned()));
         if let Some([a, b]) = &self.sides {
             words.extend(["--ab".to_owned(), a.clone(), b.clone()]);

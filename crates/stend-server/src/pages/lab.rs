@@ -79,6 +79,8 @@ pub(crate) struct OrderForm {
     #[serde(default)]
     even_if_unfit: String,
     #[serde(default)]
+    target: String,
+    #[serde(default)]
     priority: String,
     /// When to start it again and again; now and once where it is empty.
     #[serde(default)]
@@ -114,6 +116,7 @@ impl OrderForm {
             repeats: repeats.transpose()?,
             scale: scale.transpose()?,
             set: self.set.split_whitespace().map(variable).collect::<Result<_, _>>()?,
+            target: given(&self.target),
             even_if_unfit: !self.even_if_unfit.is_empty(),
             priority: priority.transpose()?.unwrap_or_default(),
             sides: (sides != [const { String::new() }; 2]).then_some(sides),

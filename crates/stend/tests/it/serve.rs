@@ -251,6 +251,8 @@ fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
         json!({ "suite": "summit", "repeats": -1 }),
         json!({ "suite": "summit", "scale": 7 }),
         json!({ "suite": "summit", "set": { "no": "1" } }),
+        json!({ "suite": "summit", "target": "nosuch" }),
+        json!({ "suite": "summit", "target": "--quiet" }),
         json!({ "suite": "summit", "sides": ["", "--dry-run"] }),
         json!({ "suite": "summit", "sides": ["", "no=1"] }),
         json!({ "suite": "summit", "sides": ["one"] }),
@@ -510,6 +512,10 @@ fn pages_show_machines_history_references_and_rigs() {
     let up = server.ask("POST", "/rigs", &[form], "kind=file&name=r1&luns=2&lun_size=1MiB&disks=");
     assert_eq!(up.status, 303, "{}", up.body);
     assert!(page("/rigs").body.contains("/rigs/r1/down"));
+    // What it is for: a run that loads it.
+    let plan = json!({ "suite": "storage", "target": "r1", "even_if_unfit": true }).to_string();
+    let plan = server.ask("POST", "/api/v1/plan", &["content-type: application/json"], &plan);
+    assert!(plan.status == 200 && plan.json()["plan"].as_str().unwrap().contains("2 LUNs of 1MiB"), "{}", plan.body);
     assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 303);
     assert!(!page("/rigs").body.contains("/rigs/r1/down"));
     assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 422);
