@@ -21,17 +21,15 @@ const axe = readFileSync(modules.resolve("axe-core/axe.min.js"), "utf8");
 const patience = 120_000 * Number(process.env.PATIENCE || 1);
 const place = mkdtempSync(join(tmpdir(), "stend-console-"));
 const gate = join(place, "gate");
-let browser, server, address, context, page;
+let browser, server, env, address, context, page;
 const complaints = [];
 
 before(async () => {
   const probe = join(place, "probe");
   const waits = `case "$1 $*" in "cipher "*--mode*) while [ -e '${gate}' ]; do sleep 0.05; done ;; esac`;
   writeFileSync(probe, `#!/bin/sh\n${waits}\nexec '${STEND_REAL_PROBE}' "$@"\n`, { mode: 0o755 });
-  const env = { ...process.env, STEND_STORE: join(place, "store"), STEND_WORK: join(place, "work"), STEND_LOCK: join(place, "lock"), STEND_PROBE: probe };
-  server = spawn(STEND, ["serve", "--listen", "127.0.0.1:0"], { env, stdio: ["ignore", "pipe", "ignore"] });
-  const [first] = await once(server.stdout, "data");
-  address = new URL(String(first).trim());
+  env = { ...process.env, STEND_STORE: join(place, "store"), STEND_WORK: join(place, "work"), STEND_LOCK: join(place, "lock"), STEND_PROBE: probe };
+  address = await serve(0);
   const args = process.getuid() === 0 ? ["--no-sandbox"] : [];
   browser = await chromium.launch({ executablePath: CHROMIUM, args, timeout: patience });
   context = await browser.newContext({ viewport: { width: 1400, height: 900 }, locale: "en-GB" });
@@ -48,6 +46,11 @@ after(async () => {
   rmSync(place, { recursive: true, force: true });
 });
 
+async function serve(port) {
+  server = spawn(STEND, ["serve", "--listen", `127.0.0.1:${port}`], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const [first] = await once(server.stdout, "data");
+  return new URL(String(first).trim());
+}
 const accessible = async (what) => {
   await page.evaluate(axe);
   const found = await page.evaluate(() => globalThis.axe.run());
@@ -116,6 +119,22 @@ test("a run is stopped and gone on with", async () => {
   rmSync(gate);
   await page.click("form[action$='/resume'] button");
   await page.waitForSelector("#state.finished");
+});
+
+test("a server is killed and the next one takes its place, and the viewer misses nothing", async () => {
+  writeFileSync(gate, "");
+  await start({ label: "" });
+  await page.click("#queue tbody th a >> nth=0");
+  await page.waitForSelector("#state.running");
+  server.kill("SIGKILL");
+  await once(server, "exit");
+  await serve(address.port);
+  rmSync(gate);
+  await page.waitForSelector("#state.finished");
+  await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
+  const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
+  assert.deepEqual(numbers, numbers.map((_, at) => numbers.length - at));
+  complaints.length = 0; // That the server was away.
 });
 
 test("runs that are picked are compared, in the report's own page, which is walled off", async () => {
