@@ -81,7 +81,7 @@ pub(crate) async fn watch(lab: Arc<Lab>, places: Places, every: Duration) {
 }
 
 /// Whether a run is being measured on this machine, whoever started it. Its lock is not touched: a run that begins would find it taken.
-fn is_measured(lock: &Path) -> bool {
+pub(crate) fn is_measured(lock: &Path) -> bool {
     let Ok(file) = std::fs::metadata(lock) else { return false };
     let locks = std::fs::read_to_string("/proc/locks").unwrap_or_default();
     let ends = format!(":{}", file.ino());

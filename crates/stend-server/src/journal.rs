@@ -83,6 +83,7 @@ kinds! {
     RunFailed "run-failed" Runs true,
     RunResumed "run-resumed" Runs false,
     RunImported "run-imported" Runs false,
+    RunsRemoved "runs-removed" Runs false,
     ScheduleAdded "schedule-added" Runs false,
     ScheduleRemoved "schedule-removed" Runs false,
     ScheduleRefused "schedule-refused" Runs true,

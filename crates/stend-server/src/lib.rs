@@ -21,6 +21,7 @@ mod metrics;
 mod openapi;
 mod pages;
 mod problem;
+mod retention;
 mod rules;
 mod schedule;
 mod settings;

@@ -17,6 +17,7 @@ use crate::database::Database;
 use crate::error::ServerError;
 use crate::journal::{Category, Entry};
 use crate::lab::Lab;
+use crate::retention::{self, Retention};
 use crate::rules;
 use crate::tell::mail::Mail;
 use crate::tell::trap::Trap;
@@ -38,6 +39,7 @@ pub(crate) struct Settings {
     pub(crate) destinations: Vec<Destination>,
     pub(crate) rules: Vec<Rule>,
     pub(crate) retry: Retry,
+    pub(crate) retention: Option<Retention>,
 }
 
 /// How a finished run is judged.
@@ -138,6 +140,7 @@ struct File {
     trap: Vec<TrapTable>,
     #[serde(default)]
     rule: Vec<Rule>,
+    retention: Option<Retention>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -272,6 +275,9 @@ impl Settings {
 
     /// Starts what follows the journal.
     pub(crate) fn start(self, lab: &Arc<Lab>) {
+        if let Some(retention) = self.retention {
+            tokio::spawn(retention::keep(Arc::clone(lab), retention));
+        }
         for destination in self.destinations {
             tokio::spawn(tell::follow(Arc::clone(lab), destination, self.retry.clone()));
         }
@@ -348,6 +354,7 @@ impl File {
                 return Err(format!("{name}: categories: name one, or leave it out to be told of all"));
             }
         }
+        self.retention.as_ref().map_or(Ok(()), Retention::check)?;
         if self.retry.first < SHORTEST_PAUSE {
             return Err("retry: first: it is 10ms or longer".into());
         }
@@ -360,7 +367,7 @@ impl File {
                 return Err("rule: suite and against: each is a name".into());
             }
         }
-        Ok(Settings { destinations, rules: self.rule, retry: self.retry })
+        Ok(Settings { destinations, rules: self.rule, retry: self.retry, retention: self.retention })
     }
 }
 
@@ -394,6 +401,10 @@ mod tests {
             (&format!("{MAIL}tls = \"ssl\""), &["ssl", "starttls"]),
             (&format!("{MAIL}categories = [\"run\"]"), &["run", "verdicts"]),
             (&format!("{MAIL}categories = []"), &["categories"]),
+            ("[retention]", &["retention", "older_than"]),
+            ("[retention]\nolder_than = \"long\"", &["retention: older_than", "long"]),
+            ("[retention]\nto_size = \"many\"", &["retention: to_size", "many"]),
+            ("[retention]\nkeep = 1", &["line 2, retention", "keep"]),
             (&format!("{MAIL}language = \"de\""), &["de", "en", "ru"]),
             (&format!("{MAIL}gather = \"soon\""), &["soon", "30s"]),
             (&format!("{MAIL}password = 271828"), &["line 5, mail", "text in quotes"]),

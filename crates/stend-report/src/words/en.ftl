@@ -1464,3 +1464,4 @@ server-import-file = A file of stend export, hyperfine or go test
 server-samples = Series
 server-load = Load average over 1, 5 and 15 minutes
 server-rig = Rig, if one is to be loaded
+server-journal-runs-removed = Runs removed by retention, { $about }: { $detail }

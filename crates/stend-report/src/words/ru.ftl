@@ -1473,3 +1473,4 @@ server-import-file = Файл stend export, hyperfine или go test
 server-samples = Ряды
 server-load = Средняя загрузка за 1, 5 и 15 минут
 server-rig = Стенд (если нужен)
+server-journal-runs-removed = Удалено прогонов по правилу хранения, { $about }: { $detail }

@@ -49,6 +49,24 @@ fn a_rule_removes_the_oldest_and_never_what_has_a_label() {
 }
 
 #[test]
+fn a_server_removes_by_the_rule_of_its_settings_and_says_so() {
+    let runs = Runs::new();
+    let of = |id: &str| runs.run(id, &[("x", 1.0)]);
+    let stand = &runs.stand;
+    runs.add(&[of(OLDER), of(OLD), of(FUTURE)]);
+    stand.fine(&["label", OLDER, "kept"]);
+    std::fs::write(stand.store().join("server.toml"), "[retention]\nolder_than = \"3650d\"\n").unwrap();
+    let server = Server::new(stand);
+    wait_until("it is removed", || ids(stand) == [OLDER, FUTURE]);
+    let removed = || {
+        let entries = server.get("/api/v1/journal?category=runs").json()["entries"].as_array().unwrap().clone();
+        entries.into_iter().find(|entry| entry["kind"] == "runs-removed")
+    };
+    wait_until("it is said", || removed().is_some());
+    assert_eq!((&removed().unwrap()["about"], &removed().unwrap()["detail"]), (&json!("1"), &json!(OLD)));
+}
+
+#[test]
 fn a_store_is_copied_while_it_is_measured_and_the_copy_is_a_store() {
     let stand = Stand::new();
     let gate = gate(&stand, 2);
