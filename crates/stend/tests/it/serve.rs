@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use crate::common::sshd::Sshd;
 use crate::common::{Gate, Stand, executable, in_own_mounts, probe, wait_until};
 
 /// A server, and who has signed in.
@@ -60,6 +61,11 @@ impl<'a> Server<'a> {
         if gated.exists() {
             command.env("STEND_PROBE", gated);
         }
+        Self::of_command(stand, &mut command)
+    }
+
+    /// The same by a command of one's own.
+    pub(crate) fn of_command(stand: &'a Stand, command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
@@ -69,13 +75,17 @@ impl<'a> Server<'a> {
     }
 
     pub(crate) fn new(stand: &'a Stand) -> Self {
-        let mut server = Self::strange(stand);
-        let form = format!("token={}", server.token);
-        let answer = server.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
+        Self::strange(stand).signed_in()
+    }
+
+    /// With its one-time token.
+    fn signed_in(mut self) -> Self {
+        let form = format!("token={}", self.token);
+        let answer = self.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
         assert_eq!(answer.status, 303, "{}", answer.body);
         let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap();
-        server.cookie = cookie.to_owned();
-        server
+        self.cookie = cookie.to_owned();
+        self
     }
 
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
@@ -521,6 +531,35 @@ fn pages_show_machines_history_references_and_rigs() {
     assert_eq!(server.ask("POST", "/rigs/r1/down", &[form], "").status, 422);
     let kinds = server.get("/api/v1/journal?category=machines").json()["entries"].clone();
     assert_eq!((&kinds[0]["kind"], &kinds[1]["kind"]), (&json!("rig-down"), &json!("rig-up")));
+}
+
+#[test]
+fn two_machines_are_measured_at_once_and_compared() {
+    let (Some(one), Some(other)) = (Sshd::new(), Sshd::new()) else { return };
+    for machine in [&one, &other] {
+        machine.with_build();
+    }
+    one.knows(&other, "other");
+    one.fine(&["hosts", "add", "rack-1", "stand"]);
+    one.fine(&["hosts", "add", "rack-2", "other"]);
+    let server = Server::of_command(&one.stand, &mut one.command(&["serve", "--listen", "127.0.0.1:0"])).signed_in();
+    let order = |machine: &str| {
+        let mut order = short();
+        (order["machine"], order["label"]) = (json!(machine), json!(format!("on-{machine}")));
+        let made = server.order(&order, &[]);
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.json()["id"].clone()
+    };
+    let jobs = ["rack-1", "rack-2"].map(order);
+    jobs.iter().for_each(|job| drop(server.until(job, "finished")));
+    let compared = server.get("/api/v1/compare?runs=on-rack-1,on-rack-2").json();
+    let columns = compared["table"]["columns"].as_array().unwrap();
+    let titles: Vec<_> = columns.iter().filter_map(|column| column["title"].as_str()).take(2).collect();
+    assert_eq!(titles, ["rack-1 on-rack-1", "rack-2 on-rack-2"]);
+    let page = server.get("/machines/rack-2").body;
+    assert!(page.contains("on-rack-2") && !page.contains("on-rack-1"), "{page}");
+    let report = server.get("/report?runs=on-rack-1,on-rack-2");
+    assert!(report.status == 200 && report.body.contains("rack-1") && report.body.contains("rack-2"));
 }
 
 #[test]
