@@ -16,7 +16,7 @@ use crate::error::ServerError;
 pub(crate) const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 12..=256;
 
 /// No name of a user or a token is longer.
-const LONGEST_NAME: usize = 64;
+pub(crate) const LONGEST_NAME: usize = 64;
 
 /// What somebody may do: each role what the ones before it may, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -88,6 +88,12 @@ pub(crate) struct Who {
     pub(crate) name: Option<String>,
     /// What they may do with what they signed in with.
     pub(crate) role: Role,
+    /// The number of what they signed in with.
+    #[serde(skip)]
+    pub(crate) secret: i64,
+    /// Whether that is a program's token.
+    #[serde(skip)]
+    pub(crate) by_token: bool,
 }
 
 /// A token, without what it opens.
@@ -217,7 +223,11 @@ impl Database {
             "INSERT INTO user (name, role, password, made_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING",
             params![name, role.word(), password, Timestamp::now().to_string()],
         )?;
-        if added { Ok(()) } else { Err(ServerError::Refused(format!("there is a user {name} already"))) }
+        if !added {
+            return Err(ServerError::Refused(format!("there is a user {name} already")));
+        }
+        // From the first user on, nobody gets in without being one.
+        self.change("DELETE FROM secret WHERE user IS NULL", params![]).map(drop)
     }
 
     /// Gives a user another password, and ends their sessions: whoever has the old one is out.
@@ -231,6 +241,9 @@ impl Database {
     /// Gives a user another role.
     pub(crate) fn set_role(&self, name: &str, role: Role) -> Result<(), ServerError> {
         self.refuse_to_lose_the_last_admin(name, role)?;
+        if role < Role::Operator {
+            self.stop_waiting(name)?;
+        }
         let is_there = self.change("UPDATE user SET role = ?2 WHERE name = ?1", params![name, role.word()])?;
         if is_there { Ok(()) } else { Err(no_user(name)) }
     }
@@ -238,8 +251,16 @@ impl Database {
     /// Removes a user with their sessions and tokens.
     pub(crate) fn remove_user(&self, name: &str) -> Result<(), ServerError> {
         self.refuse_to_lose_the_last_admin(name, Role::Viewer)?;
+        self.stop_waiting(name)?;
         let is_there = self.change("DELETE FROM user WHERE name = ?1", params![name])?;
         if is_there { Ok(()) } else { Err(no_user(name)) }
+    }
+
+    /// What somebody asked for who may start nothing any more is not begun.
+    fn stop_waiting(&self, name: &str) -> Result<(), ServerError> {
+        let why = format!("{name} may no longer start runs");
+        let stop = "UPDATE job SET state = 'stopped', reason = ?2 WHERE user = ?1 AND state = 'waiting'";
+        self.change(stop, params![name, why]).map(drop)
     }
 
     /// Nobody could add anybody any more.
@@ -273,19 +294,29 @@ impl Database {
 
     /// Whose secret it is, if it is one of this kind and has not ended. It opens no more than its user may do now.
     pub(crate) fn who(&self, secret: &str, kind: Kind, now: i64) -> Result<Option<Who>, ServerError> {
-        self.connection
-            .query_row(
-                "SELECT secret.user, secret.role, user.role FROM secret LEFT JOIN user ON user.name = secret.user \
-                 WHERE digest = ?1 AND kind = ?2 AND (ends_at IS NULL OR ends_at > ?3)",
-                params![digest(secret), kind.word(), now],
-                |row| {
-                    let own = Role::of_word(row.get_ref(1)?.as_str()?);
-                    let of_user = row.get_ref(2)?.as_str_or_null()?.map_or(own, Role::of_word);
-                    Ok(Who { name: row.get(0)?, role: own.min(of_user) })
-                },
-            )
-            .optional()
-            .map_err(|source| self.explain(source))
+        self.who_by(
+            "digest = ?1 AND kind = ?2 AND (ends_at IS NULL OR ends_at > ?3)",
+            params![digest(secret), kind.word(), now],
+        )
+    }
+
+    /// Whether what somebody signed in with is still good, and for what.
+    pub(crate) fn still(&self, who: &Who, now: i64) -> Result<Option<Who>, ServerError> {
+        self.who_by("id = ?1 AND (ends_at IS NULL OR ends_at > ?2)", params![who.secret, now])
+    }
+
+    fn who_by(&self, condition: &str, given: impl rusqlite::Params) -> Result<Option<Who>, ServerError> {
+        let query = format!(
+            "SELECT id, kind, secret.user, secret.role, user.role FROM secret \
+             LEFT JOIN user ON user.name = secret.user WHERE {condition}"
+        );
+        let who = |row: &Row| {
+            let own = Role::of_word(row.get_ref(3)?.as_str()?);
+            let of_user = row.get_ref(4)?.as_str_or_null()?.map_or(own, Role::of_word);
+            let by_token = row.get_ref(1)?.as_str()? == Kind::Token.word();
+            Ok(Who { name: row.get(2)?, role: own.min(of_user), secret: row.get(0)?, by_token })
+        };
+        self.connection.query_row(&query, given, who).optional().map_err(|source| self.explain(source))
     }
 
     /// Forgets a secret; whether it was there.
@@ -295,7 +326,13 @@ impl Database {
 
     /// Forgets the one-time tokens of servers before this one, and whatever has ended.
     pub(crate) fn forget_old(&self, now: i64) -> Result<(), ServerError> {
-        self.change("DELETE FROM secret WHERE kind = 'once' OR ends_at <= ?1", params![now]).map(drop)
+        self.change("DELETE FROM secret WHERE kind = 'once'", params![])?;
+        self.forget_ended(now)
+    }
+
+    /// Forgets what has ended.
+    pub(crate) fn forget_ended(&self, now: i64) -> Result<(), ServerError> {
+        self.change("DELETE FROM secret WHERE ends_at <= ?1", params![now]).map(drop)
     }
 
     /// The tokens of a user, or all of them.
@@ -309,6 +346,12 @@ impl Database {
         let mut tokens = read().map_err(|source| self.explain(source))?;
         tokens.retain(|token| of.is_none_or(|who| token.user == who.name));
         Ok(tokens)
+    }
+
+    /// How many tokens a user has.
+    pub(crate) fn count_tokens(&self, user: Option<&str>) -> Result<i64, ServerError> {
+        let count = "SELECT count(*) FROM secret WHERE kind = 'token' AND user IS ?1";
+        self.connection.query_row(count, [user], |row| row.get(0)).map_err(|source| self.explain(source))
     }
 
     /// Ends a token.

@@ -29,6 +29,7 @@ use tokio_stream::Stream;
 use crate::accounts::Who;
 use crate::database::Database;
 use crate::error::ServerError;
+use crate::guard::now;
 use crate::jobs::{Added, Job, Order};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -143,9 +144,21 @@ pub(crate) async fn report_of(lab: &Arc<Lab>, compared: &Compared) -> Answer<Vec
     work::ask(lab, command).await
 }
 
+/// Refuses what a command would take for a file of the server's.
+pub(crate) fn plain_run(name: &str) -> Result<&str, String> {
+    if name.contains('/') {
+        Err(format!("\"{}\" is neither a run nor a machine nor a reference", brief(name)))
+    } else {
+        Ok(name)
+    }
+}
+
 /// Names that were given in one text. Nothing among them is an option.
 pub(crate) fn names(text: &str) -> Answer<Vec<&str>> {
     let names: Vec<_> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    for name in &names {
+        plain_run(name).map_err(|said| Problem::new(StatusCode::BAD_REQUEST, said))?;
+    }
     if names.is_empty() || names.len() > 40 {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "runs: name 1 to 40, separated by commas"));
     }
@@ -288,8 +301,8 @@ pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
     known_machine(lab, &order.machine).await.map_err(|problem| problem.unprocessable())?;
     let mut words = order.words();
     words.push("--dry-run".into());
-    let plan = work::ask(lab, words).await?;
-    Ok(String::from_utf8_lossy(&plan).into_owned())
+    let plan = work::done(lab, words).await?;
+    Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
 }
 
 /// Refuses a machine that is not one of the lab's.
@@ -395,6 +408,7 @@ pub(crate) async fn output_schema() -> Response {
 /// The repeats of a run as they are stored, behind that of `Last-Event-ID`.
 pub(crate) async fn events(
     lab: Served,
+    who: Extension<Who>,
     Path(run): Path<String>,
     headers: HeaderMap,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
@@ -402,23 +416,25 @@ pub(crate) async fn events(
         let run = run.clone();
         lab.with(move |database| database.job_of_run(&run)).await?.is_some()
     };
-    if !is_waited_for {
-        known_run(&lab, run.clone()).await?;
-    }
+    let run = if is_waited_for { run } else { known_run(&lab, run).await? };
     let last = headers.get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse::<u32>().ok()));
     if last == Some(None) {
         return Err(Problem::new(StatusCode::BAD_REQUEST, "Last-Event-ID: it is the number of a repeat"));
     }
-    let view = lab.streams.watch(&run);
-    let events = tokio_stream::StreamExt::map(Events::new(lab.0, run, view, last.flatten()), Ok);
+    let view = lab.streams.watch(&run).ok_or_else(|| {
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many runs are watched at once; come back later")
+    })?;
+    let events = Events::new(Arc::clone(&lab), run, view, last.flatten());
+    let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab.0, who.0, events), Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
 
 /// Says whenever the queue, the schedule or the journal has changed, and with the first event that one listens.
-pub(crate) async fn changes(lab: Served) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub(crate) async fn changes(lab: Served, who: Extension<Who>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let changes = tokio_stream::wrappers::WatchStream::new(lab.changes());
-    let events =
-        tokio_stream::StreamExt::map(changes, |count| Ok(Event::default().event("change").data(count.to_string())));
+    let changes =
+        tokio_stream::StreamExt::map(changes, |count| Event::default().event("change").data(count.to_string()));
+    let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab.0, who.0, changes), Ok);
     Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
@@ -428,6 +444,36 @@ struct Events {
 }
 
 impl Events {
+    /// The same, until who asked may ask no more: signed out, removed, or given another password.
+    fn while_signed_in(lab: Arc<Lab>, who: Who, events: impl Stream<Item = Event> + Send + 'static) -> Self {
+        let (sender, receiver) = tokio::sync::mpsc::channel(1);
+        tokio::spawn(async move {
+            let mut events = std::pin::pin!(events);
+            let mut changes = lab.changes();
+            // What ends by itself is no change.
+            let mut looks = tokio::time::interval(Duration::from_secs(15));
+            loop {
+                tokio::select! {
+                    event = tokio_stream::StreamExt::next(&mut events) => {
+                        let Some(event) = event else { return };
+                        if sender.send(event).await.is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                    changed = changes.changed() => if changed.is_err() { return },
+                    _ = looks.tick() => {}
+                    () = sender.closed() => return,
+                }
+                let who = who.clone();
+                if !matches!(lab.with(move |database| database.still(&who, now())).await, Ok(Some(_))) {
+                    return;
+                }
+            }
+        });
+        Self { receiver }
+    }
+
     /// A task tells the viewer each repeat behind `last` in its order, then how far the run is, and that again whenever it changes.
     fn new(lab: Arc<Lab>, run: String, mut view: View, mut last: Option<u32>) -> Self {
         // A viewer that does not read is waited for, and keeps nothing but its place.

@@ -130,7 +130,7 @@ fn words(command: &Looking, asked: &[(String, String)]) -> Result<(Vec<String>, 
             _ if *name == COLUMNS.0 => {
                 columns = Some(value.parse().map_err(|_| format!("{name}: it is a number of columns"))?);
             }
-            ("array", _) => what.push(value.clone()),
+            ("array", name) => what.push(crate::api::plain_run(name)?.to_owned()),
             ("boolean", "true") => words.push(format!("--{name}")),
             ("boolean", "false") => {}
             ("boolean", _) => return Err(format!("{name}: it is true or false")),
@@ -155,7 +155,7 @@ async fn print(lab: &Arc<Lab>, words: &[String], columns: Option<u16>) -> Result
     if let Some(columns) = columns {
         command.env("COLUMNS", columns.to_string());
     }
-    let output = work::ended(lab, command).await?;
+    let output = work::looked(lab, command).await?;
     let status = output.status.code().and_then(|code| u8::try_from(code).ok());
     let ended = || Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the command was ended");
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

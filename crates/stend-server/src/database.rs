@@ -1,6 +1,7 @@
 //! What the server keeps beside the store, in one SQLite file: the queue, the schedule, who may sign in, and the journal.
 
 use std::cell::Cell;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -83,6 +84,11 @@ const STEPS: &[&str] = &[
     ",
 ];
 
+/// Makes an empty file for the user alone, where there is none: hashes of passwords are nobody else's. SQLite gives its other files the same mode.
+pub(crate) fn private_file(path: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(drop)
+}
+
 /// The server's file, open.
 #[derive(Debug)]
 pub(crate) struct Database {
@@ -96,6 +102,7 @@ impl Database {
     /// Opens the file in the directory of a store, and makes it where there is none. One of an older format becomes one of this format.
     pub(crate) fn open(directory: &Path) -> Result<Self, ServerError> {
         let path = directory.join("server.db");
+        private_file(&path).map_err(|source| ServerError::System { what: "server.db", source })?;
         let connection =
             Connection::open(&path).map_err(|error| ServerError::Database { path: path.clone(), source: error })?;
         let database = Self { connection, noted: Cell::new(false), path };

@@ -13,7 +13,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 
-use crate::accounts::{Kind, Role, Secret, Who, fresh_secret, is_password};
+use crate::accounts::{Kind, LONGEST_NAME, Role, Secret, Who, fresh_secret, is_password};
+use crate::database::Database;
 use crate::error::ServerError;
 use crate::journal;
 use crate::lab::Lab;
@@ -106,6 +107,15 @@ pub(crate) async fn needs(State(least): State<Role>, request: Request, next: Nex
     crate::pages::trouble(Reader::of(request.headers(), who), &problem)
 }
 
+/// Lets those pass who have signed in themselves: what a program does with a token must not outlive the token.
+pub(crate) async fn in_person(request: Request, next: Next) -> Response {
+    if request.extensions().get::<Who>().is_some_and(|who| who.by_token) {
+        let said = "a token manages neither tokens nor passwords: sign in for that";
+        return Problem::new(StatusCode::FORBIDDEN, said).into_response();
+    }
+    next.run(request).await
+}
+
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
@@ -153,7 +163,7 @@ impl Tries {
 }
 
 /// An address as far as one customer of a provider has it: the first half of a long one.
-fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) => {
             let [a, b, c, d, ..] = long.segments();
@@ -170,63 +180,91 @@ pub(crate) async fn sign_in(
     credentials: Credentials,
 ) -> Result<SignIn, ServerError> {
     let from = network(from.0.ip());
+    let (who, found) = match credentials {
+        Credentials::Once(token) => {
+            let take = move |database: &Database| database.at_once(|| database.forget_secret(&token, Kind::Once));
+            if !lab.with(take).await? {
+                return Ok(SignIn::Wrong);
+            }
+            (None, None)
+        }
+        Credentials::Password { name, password } => match right_password(lab, from, name, password).await? {
+            Tried::Right { name, hash } => (Some(name), Some(hash)),
+            Tried::Wrong => return Ok(SignIn::Wrong),
+            Tried::TooOften(wait) => return Ok(SignIn::TooOften(wait.as_secs() + 1)),
+        },
+    };
     let session = fresh_secret();
     let of_session = session.clone();
-    let who = match credentials {
-        Credentials::Once(token) => {
-            let take = move |database: &crate::database::Database| {
-                database.at_once(|| {
-                    let is_right = database.forget_secret(&token, Kind::Once)?;
-                    Ok(is_right.then_some(Who { name: None, role: Role::Admin }))
-                })
-            };
-            lab.with(take).await?
-        }
-        Credentials::Password { name, password } => {
-            // One at a time: each takes memory and a processor, which may be what is measured.
-            let _one = lab.one_sign_in.lock().await;
-            let key = (from, name.clone());
-            if let Some(wait) = tries(&lab.tries).wait(&key) {
-                return Ok(SignIn::TooOften(wait.as_secs() + 1));
-            }
-            let asked = name.clone();
-            let (user, hash) =
-                lab.with(move |database| Ok((database.user(&asked)?, database.password(&asked)?))).await?;
-            let checked = tokio::task::spawn_blocking(move || is_password(&password, hash.as_deref())).await;
-            if checked.unwrap_or(false) {
-                tries(&lab.tries).of_name.forgive(&key);
-                user.map(|user| Who { name: Some(user.name), role: user.role })
-            } else {
-                tries(&lab.tries).count(key);
-                let about = crate::api::brief(&name);
-                let noted = move |database: &crate::database::Database| {
-                    database.note(journal::Kind::SignInRefused, None, &about, &from.to_string())
-                };
-                lab.with(noted).await?;
-                None
-            }
-        }
-    };
-    let Some(who) = who else { return Ok(SignIn::Wrong) };
-    lab.with(move |database| {
+    let keep = move |database: &Database| {
         database.at_once(|| {
+            let role = match &who {
+                None => Some(Role::Admin),
+                // It may have been changed while it was looked at.
+                Some(name) if database.password(name)? != found => None,
+                Some(name) => database.user(name)?.map(|user| user.role),
+            };
+            let Some(role) = role else { return Ok(false) };
             database.keep_secret(&Secret {
                 secret: &of_session,
                 kind: Kind::Session,
-                user: who.name.as_deref(),
-                role: who.role,
+                user: who.as_deref(),
+                role,
                 name: "",
                 ends_at: Some(now() + SESSION_SECONDS),
             })?;
-            database.note(journal::Kind::SignedIn, who.name.as_deref(), &from.to_string(), who.role.word())
+            database.note(journal::Kind::SignedIn, who.as_deref(), &from.to_string(), role.word())?;
+            Ok(true)
         })
-    })
-    .await?;
+    };
+    if !lab.with(keep).await? {
+        return Ok(SignIn::Wrong);
+    }
     lab.changed();
     let secure = if lab.is_secure { "; Secure" } else { "" };
     let cookie =
         format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={SESSION_SECONDS}{secure}");
     Ok(SignIn::In(HeaderValue::from_str(&cookie).expect("it is plain text")))
+}
+
+/// What became of a password.
+pub(crate) enum Tried {
+    /// It is this user's, whose password has this hash.
+    Right {
+        name: String,
+        hash: String,
+    },
+    Wrong,
+    TooOften(Duration),
+}
+
+/// Looks at a password, unless too many were wrong.
+pub(crate) async fn right_password(
+    lab: &Arc<Lab>,
+    from: IpAddr,
+    name: String,
+    password: String,
+) -> Result<Tried, ServerError> {
+    // One at a time: each takes memory and a processor, which may be what is measured.
+    let _one = lab.one_sign_in.lock().await;
+    let is_name = name.len() <= LONGEST_NAME;
+    // What is no name is not remembered as one.
+    let key = (from, if is_name { name.clone() } else { String::new() });
+    if let Some(wait) = tries(&lab.tries).wait(&key) {
+        return Ok(Tried::TooOften(wait));
+    }
+    let asked = name.clone();
+    let hash = lab.with(move |database| database.password(&asked)).await?;
+    let of_user = hash.clone();
+    let is_right = is_name && lab.hash(move || is_password(&password, of_user.as_deref())).await;
+    if let (true, Some(hash)) = (is_right, hash) {
+        tries(&lab.tries).of_name.forgive(&key);
+        return Ok(Tried::Right { name, hash });
+    }
+    tries(&lab.tries).count(key);
+    let about = crate::api::brief(&name);
+    lab.with(move |database| database.note_once(journal::Kind::SignInRefused, &about, &from.to_string())).await?;
+    Ok(Tried::Wrong)
 }
 
 fn tries(tries: &Mutex<Tries>) -> std::sync::MutexGuard<'_, Tries> {
@@ -257,6 +295,8 @@ pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
 pub(crate) async fn sign_out(lab: &Arc<Lab>, headers: &HeaderMap) -> Result<HeaderValue, ServerError> {
     if let Some(session) = cookie(headers, COOKIE_NAME).map(str::to_owned) {
         lab.with(move |database| database.forget_secret(&session, Kind::Session)).await?;
+        // Streams that are open end with it.
+        lab.changed();
     }
     Ok(HeaderValue::from_static("stend_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
 }

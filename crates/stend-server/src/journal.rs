@@ -144,6 +144,13 @@ impl Database {
         found.map_err(|source| self.explain(source))
     }
 
+    /// The same, unless it says what the last one says.
+    pub(crate) fn note_once(&self, kind: Kind, about: &str, detail: &str) -> Result<(), ServerError> {
+        let last = self.entries(None, None, 1)?;
+        let is_said = last.iter().any(|last| last.kind == kind && last.about == about && last.detail == detail);
+        if is_said { Ok(()) } else { self.note(kind, None, about, detail) }
+    }
+
     /// The newest entries, newest first: of a category, from before this one.
     pub(crate) fn entries(
         &self,

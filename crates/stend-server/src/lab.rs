@@ -27,6 +27,16 @@ struct Listed {
     runs: Arc<Vec<Summary>>,
 }
 
+/// So many files may be sent at once.
+const UPLOADS: usize = 4;
+
+/// The thread that hashes.
+fn hasher() -> std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>> {
+    let (sender, receiver) = std::sync::mpsc::channel::<Box<dyn FnOnce() + Send>>();
+    std::thread::spawn(move || receiver.into_iter().for_each(|act| act()));
+    sender
+}
+
 /// The lab that is served.
 pub(crate) struct Lab {
     /// The store's directory.
@@ -47,8 +57,13 @@ pub(crate) struct Lab {
     /// Whether browsers reach it by TLS alone.
     pub(crate) is_secure: bool,
     pub(crate) tries: Mutex<Tries>,
-    /// A place for each command that answers a request.
-    pub(crate) commands: Semaphore,
+    /// A place for each command that only looks, and for each that does something: who looks much keeps nobody from starting a run.
+    pub(crate) looking: Semaphore,
+    pub(crate) doing: Semaphore,
+    /// A place for each file that is being sent.
+    pub(crate) uploads: Semaphore,
+    /// Where passwords are hashed: in one thread, whose memory is used again.
+    hasher: std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>,
     /// Held while a password is checked.
     pub(crate) one_sign_in: tokio::sync::Mutex<()>,
     /// Held while a file is imported.
@@ -69,7 +84,10 @@ impl Lab {
             sampled: Mutex::default(),
             is_secure,
             tries: Mutex::new(Tries::new()),
-            commands: Semaphore::new(work::COMMANDS),
+            looking: Semaphore::new(work::LOOKING),
+            doing: Semaphore::new(work::DOING),
+            uploads: Semaphore::new(UPLOADS),
+            hasher: hasher(),
             one_sign_in: tokio::sync::Mutex::default(),
             one_import: tokio::sync::Mutex::default(),
         }
@@ -95,6 +113,14 @@ impl Lab {
     /// A job as it is now.
     pub(crate) fn job_now(&self, id: i64) -> Result<Option<Job>, ServerError> {
         self.database.lock().unwrap_or_else(PoisonError::into_inner).job(id)
+    }
+
+    /// Does what hashes a password.
+    pub(crate) async fn hash<T: Send + 'static>(&self, act: impl FnOnce() -> T + Send + 'static) -> T {
+        let (sender, done) = tokio::sync::oneshot::channel();
+        let act = move || drop(sender.send(act()));
+        self.hasher.send(Box::new(act)).expect("the thread waits as long as there is a lab");
+        done.await.expect("hashing does not panic")
     }
 
     /// All runs, oldest first; read again only if the store has changed.

@@ -8,6 +8,7 @@
 mod accounts;
 mod api;
 mod commands;
+mod connections;
 mod database;
 mod error;
 mod etag;
@@ -39,7 +40,7 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::{delete, get, post};
-use axum_server::tls_rustls::RustlsConfig;
+use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use stend_stand::lock::{FileLock, LockError};
 use stend_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
@@ -56,8 +57,8 @@ use lab::Lab;
 use settings::Settings;
 use tls::{Names, Tls};
 
-/// No order is longer.
-const LONGEST_BODY: usize = 64 * 1024;
+/// Where a file is sent to: it is larger than other bodies, and has bounds of its own.
+const IMPORTS: &str = "/api/v1/imports";
 
 /// A connection that asks for nothing within this time is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -151,15 +152,13 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         server.http_builder().http1().header_read_timeout(PATIENCE);
         let server = server.first_request_timeout(PATIENCE);
         ready(Ready { url, has_token: token.is_some(), own_certificate });
+        let bounded = connections::Bounded::new();
         let serving = async {
             match tls {
-                None => server.serve(pages).await,
+                None => server.acceptor(bounded).serve(pages).await,
                 Some(tls) => {
-                    let config = RustlsConfig::from_config(tls.config);
-                    server
-                        .map(|plain| axum_server::tls_rustls::RustlsAcceptor::new(config).acceptor(plain))
-                        .serve(pages)
-                        .await
+                    let tls = RustlsAcceptor::new(RustlsConfig::from_config(tls.config));
+                    server.acceptor(tls.acceptor(bounded)).serve(pages).await
                 }
             }
         };
@@ -190,9 +189,6 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/rigs", get(pages::rigs::rigs))
         .route("/schedule", get(pages::schedule::schedule))
         .route("/access", get(pages::access::access))
-        .route("/access/password", post(pages::access::own_password))
-        .route("/access/tokens", post(pages::access::make_token))
-        .route("/access/tokens/{token}/end", post(pages::access::end_token))
         .route("/sign-out", post(pages::access::sign_out))
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/runs", get(api::runs))
@@ -207,9 +203,15 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/schedule", get(api::schedule::lines))
         .route("/api/v1/changes", get(api::changes))
         .route("/api/v1/me", get(api::accounts::me))
+        .route("/api/v1/tokens", get(api::accounts::tokens));
+    let in_person = Router::new()
+        .route("/access/password", post(pages::access::own_password))
+        .route("/access/tokens", post(pages::access::make_token))
+        .route("/access/tokens/{token}/end", post(pages::access::end_token))
         .route("/api/v1/me/password", post(api::accounts::own_password))
-        .route("/api/v1/tokens", get(api::accounts::tokens).post(api::accounts::make_token))
-        .route("/api/v1/tokens/{token}", delete(api::accounts::end_token));
+        .route("/api/v1/tokens", post(api::accounts::make_token))
+        .route("/api/v1/tokens/{token}", delete(api::accounts::end_token))
+        .layer(from_fn(guard::in_person));
     let operators = Router::new()
         .route("/", post(pages::lab::start))
         .route("/jobs/{job}/stop", post(pages::lab::stop))
@@ -223,8 +225,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/jobs", post(api::start))
         .route("/api/v1/jobs/{job}/stop", post(api::stop))
         .route("/api/v1/jobs/{job}/resume", post(api::resume))
-        // Its own bound is larger, and it writes to the disk as it reads.
-        .route("/api/v1/imports", post(api::imports::import).layer(DefaultBodyLimit::disable()))
+        .route(IMPORTS, post(api::imports::import))
         .route("/api/v1/schedule", post(api::schedule::add))
         .route("/api/v1/schedule/{line}", delete(api::schedule::remove))
         .route("/api/v1/journal", get(api::journal::journal))
@@ -238,7 +239,8 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/users/{user}", delete(api::accounts::remove_user).patch(api::accounts::change_user))
         .route("/api/v1/users/{user}/password", post(api::accounts::reset_password))
         .layer(from_fn_with_state(Role::Admin, needs));
-    let inside = viewers.merge(operators).merge(admins).layer(from_fn_with_state(Arc::clone(lab), signed_in));
+    let inside =
+        viewers.merge(in_person).merge(operators).merge(admins).layer(from_fn_with_state(Arc::clone(lab), signed_in));
     Router::new()
         .route("/sign-in", get(pages::access::sign_in).post(pages::access::signing_in))
         .route("/style.css", get(pages::style))
@@ -250,7 +252,8 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .fallback(pages::nothing)
         .layer(from_fn(etag::tagged))
         .layer(map_response(pages::in_problem_details))
-        .layer(DefaultBodyLimit::max(LONGEST_BODY))
+        .layer(DefaultBodyLimit::disable())
+        .layer(from_fn(connections::body_in_time))
         .layer(from_fn_with_state(names, same_site))
         .with_state(Arc::clone(lab))
 }
@@ -265,6 +268,7 @@ pub fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
     }
     let database = Database::open(store)?;
     let copy = to.join("server.db");
+    database::private_file(&copy).map_err(|source| ServerError::System { what: "the copy", source })?;
     let copied = database.connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
     copied.map(drop).map_err(|source| ServerError::Database { path: copy, source })
 }

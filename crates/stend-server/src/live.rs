@@ -22,6 +22,9 @@ use crate::error::ServerError;
 /// How often a run that somebody watches is looked at.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// So many runs are watched at once: each takes a thread.
+const MOST_WATCHED: usize = 200;
+
 /// What viewers of a run are told.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
@@ -90,18 +93,21 @@ impl Streams {
         Self { store, watched: Mutex::default() }
     }
 
-    /// Watches a run, as one of all who do.
-    pub(crate) fn watch(&self, run: &str) -> View {
+    /// Watches a run, as one of all who do; nothing if too many runs are watched.
+    pub(crate) fn watch(&self, run: &str) -> Option<View> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|_, sender| sender.strong_count() > 0);
         if let Some(sender) = watched.get(run).and_then(Weak::upgrade) {
-            return View { seen: sender.subscribe(), _alive: sender };
+            return Some(View { seen: sender.subscribe(), _alive: sender });
+        }
+        if watched.len() >= MOST_WATCHED {
+            return None;
         }
         let sender = Arc::new(watch::channel(Seen::default()).0);
         watched.insert(run.to_owned(), Arc::downgrade(&sender));
         let (store, run, weak) = (self.store.clone(), run.to_owned(), Arc::downgrade(&sender));
         std::thread::spawn(move || look_out(&store, &run, &weak));
-        View { seen: sender.subscribe(), _alive: sender }
+        Some(View { seen: sender.subscribe(), _alive: sender })
     }
 }
 

@@ -10,9 +10,11 @@ use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::accounts::Role;
 use crate::api;
 use crate::database::Database;
 use crate::error::ServerError;
+use crate::guard::now as this_second;
 use crate::jobs::{Order, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -38,7 +40,7 @@ pub(crate) struct Line {
 }
 
 /// The times of a cron line, or what is wrong with it.
-pub(crate) fn parse(cron: &str) -> Result<Cron, ServerError> {
+fn parse(cron: &str) -> Result<Cron, ServerError> {
     // Seconds are of use to tests alone, and do no harm.
     CronParser::builder().seconds(Seconds::Optional).build().parse(cron).map_err(|error| {
         ServerError::Refused(format!(
@@ -46,6 +48,13 @@ pub(crate) fn parse(cron: &str) -> Result<Cron, ServerError> {
             cron.chars().take(80).collect::<String>()
         ))
     })
+}
+
+/// Refuses times that never come.
+pub(crate) fn check(cron: &str) -> Result<(), ServerError> {
+    parse(cron)?;
+    let never = || ServerError::Refused("cron: this time never comes".into());
+    next(cron, &Zoned::now()).map(drop).ok_or_else(never)
 }
 
 /// The next time behind this one.
@@ -102,6 +111,7 @@ pub(crate) async fn keep_time(lab: Arc<Lab>) {
     let mut since = Zoned::now();
     loop {
         changes.mark_unchanged();
+        let _ = lab.with(|database| database.forget_ended(this_second())).await;
         let lines = lab.with(Database::lines).await.unwrap_or_default();
         let now = Zoned::now();
         // A clock that was set back does not make the past come again: what was queued at a time has the time in its key.
@@ -123,19 +133,25 @@ pub(crate) async fn keep_time(lab: Arc<Lab>) {
 }
 
 async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
-    let mine = format!("line {} ", line.id);
+    // No key that is sent holds this character.
+    let mine = format!("line\u{1f}{}\u{1f}", line.id);
     let key = format!("{mine}{}", time.timestamp());
     let open = lab.with(Database::open_ones).await.unwrap_or_default();
     let waits = open
         .iter()
         .any(|job| job.state == State::Waiting && job.key.as_ref().is_some_and(|key| key.starts_with(&mine)));
+    let user = line.user.clone();
+    let may = move |database: &Database| {
+        let Some(name) = user else { return Ok(true) };
+        Ok(database.user(&name)?.is_some_and(|user| user.role >= Role::Operator))
+    };
     let refused = if waits {
         Some("the one before still waits".to_owned())
+    } else if !lab.with(may).await.unwrap_or(false) {
+        Some(format!("{} may no longer start runs", line.user.as_deref().unwrap_or_default()))
     } else {
-        api::ordered(lab, line.order.clone(), Some(key), line.user.clone())
-            .await
-            .err()
-            .map(|problem| problem.detail().to_owned())
+        let ordered = api::ordered(lab, line.order.clone(), Some(key), line.user.clone()).await;
+        ordered.err().map(|problem| problem.detail().to_owned())
     };
     if let Some(why) = refused {
         let about = format!("{} {}", line.cron, line.order.suite);

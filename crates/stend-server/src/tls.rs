@@ -69,7 +69,7 @@ impl Tls {
 pub(crate) fn own(store: &Path, listen: IpAddr) -> Result<Certificate, ServerError> {
     let failed = |what| move |source| ServerError::System { what, source };
     let directory = store.join("server-tls");
-    std::fs::create_dir_all(&directory).map_err(failed("the certificate's directory"))?;
+    crate::work::private_directory(&directory).map_err(failed("the certificate's directory"))?;
     let files = Certificate { certificate: directory.join("certificate.pem"), key: directory.join("key.pem") };
     let names = own_names(listen);
     let made = || std::fs::metadata(&files.certificate)?.modified();

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
@@ -29,8 +29,9 @@ use crate::problem::Problem;
 /// How often a process that another server started is looked for.
 const LOOK: Duration = Duration::from_millis(300);
 
-/// So many commands that answer requests run at once.
-pub(crate) const COMMANDS: usize = 4;
+/// So many commands that answer requests run at once: of those that only look, and of those that do something.
+pub(crate) const LOOKING: usize = 3;
+pub(crate) const DOING: usize = 2;
 
 /// One that takes longer is ended: a machine that is away is given up long before.
 const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
@@ -159,9 +160,14 @@ fn is_free(lab: &Lab, job: &Job) -> Result<bool, ServerError> {
     Ok(true)
 }
 
+/// Makes a directory for the user alone, where there is none.
+pub(crate) fn private_directory(path: &std::path::Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
 fn log_to_write(lab: &Lab, run: &str) -> Result<File, ServerError> {
     let failed = |what| move |source| ServerError::System { what, source };
-    std::fs::create_dir_all(lab.logs()).map_err(failed("the directory of logs"))?;
+    private_directory(&lab.logs()).map_err(failed("the directory of logs"))?;
     let mut options = OpenOptions::new();
     options.create(true).append(true).mode(0o600).open(log_of(lab, run)).map_err(failed("the log"))
 }
@@ -243,45 +249,55 @@ fn last_line(lab: &Lab, run: &str) -> Option<String> {
     said.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What a command of this program prints, or why it prints nothing, in its own line.
+/// What a command of this program prints that only looks, or why it prints nothing, in its own line.
 pub(crate) async fn ask(lab: &Arc<Lab>, words: Vec<String>) -> Result<Vec<u8>, Problem> {
-    answer(lab, words).await.map(|output| output.stdout)
+    fine(looked(lab, lab.command(&words)).await?).map(|output| output.stdout)
 }
 
 /// The same, with whether a threshold was crossed that is among the words.
 pub(crate) async fn ask_if(lab: &Arc<Lab>, words: Vec<String>) -> Result<(bool, Vec<u8>), Problem> {
-    answer(lab, words).await.map(|output| (output.status.code() == Some(1), output.stdout))
-}
-
-/// What a command says beside what it prints.
-pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, Problem> {
-    answer(lab, words).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+    let output = fine(looked(lab, lab.command(&words)).await?)?;
+    Ok((output.status.code() == Some(1), output.stdout))
 }
 
 /// What `stend check` prints of a machine, fit or not.
 pub(crate) async fn check(lab: &Arc<Lab>, machine: &str) -> Result<Vec<u8>, Problem> {
-    let output = ended(lab, lab.command(&["check".to_owned(), format!("--on={machine}")])).await?;
+    let output = looked(lab, lab.command(&["check".to_owned(), format!("--on={machine}")])).await?;
     if output.stdout.is_empty() { Err(refused(&output)) } else { Ok(output.stdout) }
 }
 
-async fn answer(lab: &Arc<Lab>, words: Vec<String>) -> Result<Output, Problem> {
-    let output = ended(lab, lab.command(&words)).await?;
+/// Runs a command that only looks, to its end, or until nobody wants to know any more.
+pub(crate) async fn looked(lab: &Arc<Lab>, command: Command) -> Result<Output, Problem> {
+    let _one = lab.looking.acquire().await.expect("nobody closes it");
+    ended(command).await
+}
+
+/// Runs a command that does something or says what would be done. It goes on if who asked goes away: it may be setting up a rig.
+pub(crate) async fn done(lab: &Arc<Lab>, words: Vec<String>) -> Result<Output, Problem> {
+    let lab = Arc::clone(lab);
+    let run = tokio::spawn(async move {
+        let _one = lab.doing.acquire().await.expect("nobody closes it");
+        fine(ended(lab.command(&words)).await?)
+    });
+    run.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
+}
+
+/// The words of a command that does something, beside what it prints.
+pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, Problem> {
+    done(lab, words).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn fine(output: Output) -> Result<Output, Problem> {
     if matches!(output.status.code(), Some(0 | 1 | 3)) { Ok(output) } else { Err(refused(&output)) }
 }
 
-/// Runs a command to its end, a few at a time. It goes on if who asked goes away: it may be setting up a rig.
-pub(crate) async fn ended(lab: &Arc<Lab>, command: Command) -> Result<Output, Problem> {
+async fn ended(command: Command) -> Result<Output, Problem> {
     let unavailable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
-    let lab = Arc::clone(lab);
-    let run = async move {
-        let _one = lab.commands.acquire().await.map_err(|error| error.to_string())?;
-        let mut command = tokio::process::Command::from(command);
-        command.stdin(Stdio::null()).kill_on_drop(true);
-        let output = tokio::time::timeout(LONGEST_COMMAND, command.output()).await;
-        output.map_err(|_| "the command takes too long, and was ended".to_owned())?.map_err(|error| error.to_string())
-    };
-    let done = tokio::spawn(run).await;
-    done.map_err(|panic| unavailable(panic.to_string()))?.map_err(unavailable)
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(LONGEST_COMMAND, command.output()).await;
+    let output = output.map_err(|_| unavailable("the command takes too long, and was ended".into()))?;
+    output.map_err(|error| unavailable(error.to_string()))
 }
 
 /// Its last line says why.

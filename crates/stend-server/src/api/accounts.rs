@@ -1,11 +1,12 @@
 //! Users and tokens.
 
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use stend_model::record::JSON_VERSION;
@@ -14,13 +15,16 @@ use super::{Answer, Served};
 use crate::accounts::{self, Kind, Role, Secret, Token, User, Who, fresh_password, fresh_secret, hash};
 use crate::database::Database;
 use crate::error::ServerError;
-use crate::guard::now;
+use crate::guard::{Tried, network, now, right_password};
 use crate::journal;
 use crate::lab::Lab;
 use crate::problem::Problem;
 
 /// No token lives longer, in days; one that is given no end lives so long.
 pub(crate) const LONGEST_TOKEN: u32 = 366;
+
+/// So many tokens a user may have.
+const MOST_TOKENS: i64 = 100;
 
 /// A body, or what is wrong with it.
 pub(super) type Body<T> = Result<Json<T>, JsonRejection>;
@@ -130,22 +134,20 @@ pub(crate) async fn reset_password(
 }
 
 pub(crate) async fn reset(lab: &Arc<Lab>, who: Who, name: String) -> Answer<Password> {
-    Ok(lab.with(move |database| renew(database, who.name.as_deref(), &name)).await?)
+    let made = lab.with(move |database| renew(database, who.name.as_deref(), &name)).await?;
+    lab.changed();
+    Ok(made)
 }
 
 /// Gives a user a password that is made here, and ends their sessions.
 pub(crate) fn renew(database: &Database, who: Option<&str>, name: &str) -> Result<Password, ServerError> {
     let password = fresh_password();
-    set_password(database, who, name, &password)?;
-    Ok(Password { name: name.to_owned(), password })
-}
-
-fn set_password(database: &Database, who: Option<&str>, name: &str, password: &str) -> Result<(), ServerError> {
-    let hashed = hash(password)?;
+    let hashed = hash(&password)?;
     database.at_once(|| {
         database.set_password(name, &hashed)?;
         database.note(journal::Kind::PasswordChanged, who, name, "")
-    })
+    })?;
+    Ok(Password { name: name.to_owned(), password })
 }
 
 pub(crate) async fn remove_user(lab: Served, who: Extension<Who>, Path(name): Path<String>) -> Answer<StatusCode> {
@@ -176,25 +178,44 @@ pub(crate) struct OwnPassword {
     pub(crate) new: String,
 }
 
-pub(crate) async fn own_password(lab: Served, who: Extension<Who>, change: Body<OwnPassword>) -> Answer<StatusCode> {
-    password_changed(&lab, who.0, read(change)?).await.map(|()| StatusCode::NO_CONTENT)
+pub(crate) async fn own_password(
+    lab: Served,
+    who: Extension<Who>,
+    from: ConnectInfo<SocketAddr>,
+    change: Body<OwnPassword>,
+) -> Answer<StatusCode> {
+    password_changed(&lab, who.0, network(from.0.ip()), read(change)?).await.map(|()| StatusCode::NO_CONTENT)
 }
 
-pub(crate) async fn password_changed(lab: &Arc<Lab>, who: Who, change: OwnPassword) -> Answer<()> {
+pub(crate) async fn password_changed(lab: &Arc<Lab>, who: Who, from: IpAddr, change: OwnPassword) -> Answer<()> {
     let refused = |said: &str| Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));
     let Some(name) = who.name else {
         return refused("you are signed in without a user: add one, and sign in as that one");
     };
     accounts::check_password(&change.new)?;
-    let _one = lab.one_sign_in.lock().await;
-    let set = move |database: &Database| {
-        let is_right = accounts::is_password(&change.old, database.password(&name)?.as_deref());
-        if is_right {
-            set_password(database, Some(&name), &name, &change.new)?;
+    // Whoever has found an open browser guesses as slowly as anybody.
+    let hash_before = match right_password(lab, from, name.clone(), change.old).await? {
+        Tried::Right { hash, .. } => hash,
+        Tried::Wrong => return refused("old: this is not your password"),
+        Tried::TooOften(wait) => {
+            let said = format!("too many wrong passwords: try again in {} s", wait.as_secs() + 1);
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, said));
         }
-        Ok(is_right)
     };
-    if lab.with(set).await? { Ok(()) } else { refused("old: this is not your password") }
+    let hashed = lab.hash(move || hash(&change.new)).await?;
+    let set = move |database: &Database| {
+        database.at_once(|| {
+            let is_same = database.password(&name)?.as_ref() == Some(&hash_before);
+            if is_same {
+                database.set_password(&name, &hashed)?;
+                database.note(journal::Kind::PasswordChanged, Some(&name), &name, "")?;
+            }
+            Ok(is_same)
+        })
+    };
+    let is_set = lab.with(set).await?;
+    lab.changed();
+    if is_set { Ok(()) } else { refused("old: your password was changed meanwhile") }
 }
 
 /// The tokens.
@@ -263,6 +284,9 @@ pub(crate) async fn token_made(lab: &Arc<Lab>, who: Who, asked: NewToken) -> Ans
     let secret = token.clone();
     let keep = move |database: &Database| {
         database.at_once(|| {
+            if database.count_tokens(who.name.as_deref())? >= MOST_TOKENS {
+                return Err(ServerError::Refused(format!("there are {MOST_TOKENS} tokens: end one first")));
+            }
             database.keep_secret(&Secret {
                 secret: &secret,
                 kind: Kind::Token,

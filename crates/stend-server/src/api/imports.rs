@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::Query;
@@ -25,6 +26,10 @@ use crate::work;
 /// No file is larger; what it unpacks to is bounded by `stend import`.
 pub(crate) const LARGEST: u64 = 256 << 20;
 
+/// A file that comes for longer is given up, and so is one of which nothing comes.
+const LONGEST_UPLOAD: Duration = Duration::from_secs(600);
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+
 /// What was imported.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Imported {
@@ -46,13 +51,15 @@ pub(crate) async fn import(
     Query(of): Query<Of>,
     body: Body,
 ) -> Answer<(StatusCode, Json<Imported>)> {
-    // One at a time: so no more than one file lies here.
-    let _one = lab.one_import.lock().await;
+    let _place = lab.uploads.acquire().await.expect("nobody closes it");
     let directory = lab.store.join("server-uploads");
     let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
-    std::fs::create_dir_all(&directory).map_err(failed)?;
+    crate::work::private_directory(&directory).map_err(failed)?;
     let file = Upload(directory.join(fresh_secret()));
-    write(&file.0, body).await?;
+    let whole = tokio::time::timeout(LONGEST_UPLOAD, write(&file.0, body)).await;
+    whole.map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the file came too slowly"))??;
+    // One at a time: each is read into memory.
+    let _one = lab.one_import.lock().await;
     let said = read(&lab, &file.0, of.host).await?;
     let about = said.join("; ");
     lab.with(move |database: &Database| database.note(Kind::RunImported, who.0.name.as_deref(), &about, "")).await?;
@@ -74,7 +81,8 @@ async fn write(path: &Path, body: Body) -> Answer<()> {
     let mut file = tokio::fs::File::create_new(path).await.map_err(failed)?;
     let mut parts = body.into_data_stream();
     let mut size = 0;
-    while let Some(part) = parts.next().await {
+    let slow = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "nothing more came of the file");
+    while let Some(part) = tokio::time::timeout(LONGEST_SILENCE, parts.next()).await.map_err(slow)? {
         let part = part.map_err(|error| Problem::new(StatusCode::BAD_REQUEST, error.to_string()))?;
         size += part.len() as u64;
         if size > LARGEST {

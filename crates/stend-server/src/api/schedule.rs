@@ -18,7 +18,7 @@ use crate::jobs::Order;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::problem::Problem;
-use crate::schedule::{Line, parse};
+use crate::schedule::{Line, check};
 
 /// The lines of the schedule.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(crate) async fn add(lab: Served, who: Extension<Who>, line: Body<NewLine>) -
 }
 
 pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) -> Answer<Line> {
-    parse(&cron)?;
+    check(&cron)?;
     if order.label.is_some() {
         let said = "label: a label is one run's, and this makes many";
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));

@@ -94,8 +94,13 @@ pub(crate) async fn end_token(lab: Served, reader: Reader, Path(id): Path<i64>) 
     to(reader, done.map(|()| "/access".into()))
 }
 
-pub(crate) async fn own_password(lab: Served, reader: Reader, Form(change): Form<OwnPassword>) -> Response {
-    let done = accounts::password_changed(&lab, reader.asker(), change).await;
+pub(crate) async fn own_password(
+    lab: Served,
+    reader: Reader,
+    from: ConnectInfo<SocketAddr>,
+    Form(change): Form<OwnPassword>,
+) -> Response {
+    let done = accounts::password_changed(&lab, reader.asker(), guard::network(from.0.ip()), change).await;
     shown(&lab, reader, done.map(|()| Some(Made::Changed))).await
 }
 

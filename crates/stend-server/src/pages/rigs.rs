@@ -114,7 +114,7 @@ async fn done(
     words: Vec<String>,
     (kind, name, detail): (Kind, String, String),
 ) -> Result<(), Problem> {
-    work::ask(lab, words).await?;
+    work::done(lab, words).await?;
     lab.with(move |database: &Database| database.note(kind, who.name.as_deref(), &name, &detail)).await?;
     lab.changed();
     Ok(())

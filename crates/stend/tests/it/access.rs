@@ -98,6 +98,8 @@ fn a_password_opens_what_its_user_may_until_it_or_the_user_is_changed() {
     assert_eq!(token(&server, json!({ "role": "admin" })).status, 422);
     assert_eq!(token(&server, json!({ "days": 0 })).status, 422);
     assert_eq!(token(&server, json!({ "days": 10_000 })).status, 422);
+    let wrong_before = token(&server, json!({ "name": "x".repeat(65) }));
+    assert_eq!(wrong_before.status, 422);
     let bearer = |answer: &Answer| format!("authorization: Bearer {}", answer.json()["token"].as_str().unwrap());
     let weak = bearer(&token(&server, json!({ "name": "ci", "role": "viewer", "days": 3 })));
     let own = bearer(&token(&server, json!({})));
@@ -107,6 +109,11 @@ fn a_password_opens_what_its_user_may_until_it_or_the_user_is_changed() {
         server.ask("POST", "/api/v1/jobs", &[JSON, bearer], &json!({ "suite": "none" }).to_string()).status
     };
     assert_eq!((start(&server, &weak), start(&server, &own)), (403, 422));
+    // It makes nothing that outlives it.
+    for (method, path) in [("POST", "/api/v1/tokens"), ("DELETE", "/api/v1/tokens/1"), ("POST", "/api/v1/me/password")]
+    {
+        assert_eq!(server.ask(method, path, &[JSON, &own], "{}").status, 403, "{path}");
+    }
     // Whose password is changed is out elsewhere.
     assert_eq!(sign_in(&mut server, "anna", &anna).status, 303);
     let change = |server: &Server, old: &str, new: &str| {
@@ -325,7 +332,7 @@ fn a_line_of_the_schedule_queues_a_run_at_its_times_and_one_at_a_time() {
     let add = |cron: &str, order: &Value| {
         server.ask("POST", "/api/v1/schedule", &[JSON], &json!({ "cron": cron, "order": order }).to_string())
     };
-    for wrong in ["", "* * *", "61 * * * *", "a b c d e", "* * * * * * * *", "@reboot", "0 0 30 2 8"] {
+    for wrong in ["", "* * *", "0 0 31 2 *", "61 * * * *", "a b c d e", "* * * * * * * *", "@reboot", "0 0 30 2 8"] {
         assert_eq!(add(wrong, &short()).status, 422, "{wrong}");
     }
     assert_eq!(add("0 3 * * *", &json!({ "suite": "none" })).status, 422);
@@ -397,6 +404,89 @@ fn the_journal_is_added_to_and_never_changed() {
     }
     let page = server.ask("GET", "/journal", &["accept-language: ru"], "").body;
     assert!(page.contains("Завершён прогон"), "{page}");
+}
+
+#[test]
+fn who_is_removed_starts_nothing_more_and_hears_nothing_more() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let admin = user(&stand, "admin", "admin");
+    let (anna, boris) = (user(&stand, "anna", "operator"), user(&stand, "boris", "operator"));
+    let mut server = Server::strange(&stand);
+    sign_in(&mut server, "anna", &anna);
+    let line = json!({ "cron": "* * * * * *", "order": short() }).to_string();
+    let first = server.order(&short(), &[]).json()["id"].clone();
+    let waiting = server.order(&short(), &[]).json()["id"].clone();
+    gate.wait_until_reached();
+    let open = ["/api/v1/changes", &format!("/api/v1/runs/{}/events", server.job(&first)["run"].as_str().unwrap())]
+        .map(|path| server.send("GET", path, &[], ""));
+    sign_in(&mut server, "boris", &boris);
+    let of_boris = server.send("GET", "/api/v1/changes", &[], "");
+    assert_eq!(server.ask("POST", "/api/v1/schedule", &[JSON], &line).status, 201);
+    sign_in(&mut server, "admin", &admin);
+    assert_eq!(server.ask("DELETE", "/api/v1/users/anna", &[], "").status, 204);
+    let role = json!({ "role": "viewer" }).to_string();
+    assert_eq!(server.ask("PATCH", "/api/v1/users/boris", &[JSON], &role).status, 204);
+    for stream in open {
+        // It ends, and not because the server does.
+        assert!(stream.lines().map_while(Result::ok).count() > 0);
+    }
+    assert_eq!(server.job(&waiting)["state"], "stopped");
+    let refused = || {
+        let entries = server.get("/api/v1/journal?limit=1000").json()["entries"].as_array().unwrap().clone();
+        entries.iter().any(|entry| entry["detail"].as_str().unwrap().contains("boris may no longer"))
+    };
+    wait_until("the line queues nothing more", refused);
+    // A viewer still hears.
+    drop(of_boris);
+    gate.open();
+    let jobs = || server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().clone();
+    wait_until("what was begun ends", || {
+        jobs().iter().all(|job| !["running", "waiting"].contains(&job["state"].as_str().unwrap()))
+    });
+}
+
+#[test]
+fn from_the_first_user_on_nobody_is_in_without_being_one() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    assert_eq!(server.get("/api/v1/me").json(), json!({ "name": null, "role": "admin" }));
+    let token = server.ask("POST", "/api/v1/tokens", &[], "").json()["token"].as_str().unwrap().to_owned();
+    let made = server.ask("POST", "/access/users", &[FORM], "name=admin&role=admin");
+    assert!(made.status == 200 && made.body.contains("<pre>admin"), "{}", made.body);
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    assert_eq!(server.ask("GET", "/api/v1/me", &[&format!("authorization: Bearer {token}")], "").status, 401);
+}
+
+#[test]
+fn ones_own_old_password_is_not_guessed_any_faster() {
+    let stand = Stand::new();
+    let admin = user(&stand, "admin", "admin");
+    let mut server = Server::strange(&stand);
+    sign_in(&mut server, "admin", &admin);
+    let change = |old: &str| {
+        let body = json!({ "old": old, "new": "correct horse battery" }).to_string();
+        server.ask("POST", "/api/v1/me/password", &[JSON], &body).status
+    };
+    let statuses: Vec<u16> = (0..20).map(|guess| change(&format!("guess {guess}"))).collect();
+    assert!(statuses[0] == 422 && statuses[19] == 429, "{statuses:?}");
+    assert_eq!(change(&admin), 429, "right or wrong");
+}
+
+#[test]
+fn what_is_kept_is_for_the_user_alone_wherever_it_lies() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let stand = Stand::new();
+    std::fs::create_dir(stand.store()).unwrap();
+    std::fs::set_permissions(stand.store(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    user(&stand, "admin", "admin");
+    stand.fine(&["backup", stand.path().join("copy").to_str().unwrap()]);
+    let server = Server::strange(&stand);
+    for file in ["store/server.db", "store/server.db-wal", "store/server.db-shm", "copy/server.db"] {
+        let mode = std::fs::metadata(stand.path().join(file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{file}: {mode:o}");
+    }
+    drop(server);
 }
 
 /// As the first published format was.

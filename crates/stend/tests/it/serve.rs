@@ -289,6 +289,9 @@ fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
         "/api/v1/runs?colour=red",
         "/api/v1/compare?runs=",
         "/api/v1/compare?runs=none,--help",
+        "/api/v1/compare?runs=/etc/shadow",
+        "/api/v1/commands/compare?what=/etc/shadow",
+        "/api/v1/commands/list?store=/",
         "/api/v1/none",
     ] {
         let answer = server.get(path);
@@ -330,6 +333,8 @@ fn a_run_is_ordered_once_watched_without_a_gap_and_found_in_the_store() {
         shown["repeats"].as_array().unwrap().iter().map(|one| one["sequence"].as_u64().unwrap()).collect();
     assert_eq!(server.watch(&run, None, usize::MAX), stored);
     assert_eq!(server.watch(&run, Some(stored.len() as u64 - 3), usize::MAX), stored[stored.len() - 2..]);
+    // A run is watched by whatever it goes by.
+    assert_eq!(server.watch(&json!("last"), None, usize::MAX), stored);
     // The API's documents are those of the commands.
     assert_eq!(server.get(&format!("/api/v1/runs/{}", run.as_str().unwrap())).json()["run"], shown);
     assert_eq!(server.get("/api/v1/runs").json()["runs"], stand.json(&["list"])["runs"]);
