@@ -59,7 +59,9 @@ fn an_exit_status_fails_the_repeat_unless_any_will_do() {
     let other = time(&stand, &["--command", "true", "--ignore-failure"]);
     assert!(!other.err.contains("compare with the run before"), "nothing in common: {}", other.err);
     let again = time(&stand, &["--command", "true", "--ignore-failure"]);
-    assert!(again.err.contains("compare with the run before") || again.status == Some(3), "{}", again.err);
+    // On a busy machine one of the two may have no repeat that counts, and nothing in common with the other.
+    let is_disturbed = [&other, &again].iter().any(|ended| ended.status == Some(3));
+    assert!(again.err.contains("compare with the run before") || is_disturbed, "{}", again.err);
     // What is not there is not looked for again and again.
     time(&stand, &["--", "/no/such/program"]);
     assert_eq!(repeats(&stand).len(), 1, "after the warm-up it is certain");
