@@ -26,6 +26,7 @@ use crate::guard;
 use crate::journal::Entry;
 use crate::lab::Lab;
 use crate::problem::Problem;
+use crate::tell;
 
 type Served = State<Arc<Lab>>;
 
@@ -85,8 +86,7 @@ impl Reader {
     /// A time by this machine's clock.
     #[expect(clippy::unused_self, reason = "it is called in templates")]
     fn time(&self, time: &str) -> String {
-        let zoned = time.parse::<jiff::Timestamp>().map(|time| time.to_zoned(jiff::tz::TimeZone::system()));
-        zoned.map_or_else(|_| time.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
+        tell::local(time)
     }
 
     /// Where its texts stand among those of all languages.

@@ -165,7 +165,7 @@ impl Destination {
 }
 
 /// A time by this machine's clock.
-fn local(time: &str) -> String {
+pub(crate) fn local(time: &str) -> String {
     let zoned = time.parse::<jiff::Timestamp>().map(|time| time.to_zoned(jiff::tz::TimeZone::system()));
     zoned.map_or_else(|_| time.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }

@@ -13,10 +13,10 @@ use super::output;
 #[derive(Debug, Args)]
 #[command(after_help = "docs/guide/server.md describes the pages and the API")]
 pub(super) struct Arguments {
-    /// Where to listen, an address of this machine with a port; port 0 is any free one. Beyond this machine it takes users (`stend users`) and serves TLS
+    /// Where to listen, an address of this machine with a port; port 0 is any free one. Beyond this machine it requires users (`stend users`) and serves TLS
     #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7836))]
     listen: SocketAddr,
-    /// Serve TLS with this certificate, PEM, the authority's behind it [default: beyond this machine, one that is made and kept beside the store]
+    /// Serve TLS with this certificate, PEM, followed by those of its authorities [default: beyond this machine, one that is made and kept beside the store]
     #[arg(long, value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
     /// The certificate's private key, PEM
