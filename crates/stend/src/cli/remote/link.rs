@@ -52,7 +52,9 @@ impl Link {
         let url = checked(url)?;
         let token = std::env::var("STEND_TOKEN").ok().filter(|token| !token.is_empty());
         let token = token.ok_or_else(|| {
-            Failure::usage(format!("STEND_TOKEN is not set: create a token on the page \"Users and tokens\" of {url}, and export it"))
+            Failure::usage(format!(
+                "STEND_TOKEN is not set: create a token on the page \"Users and tokens\" of {url}, and export it"
+            ))
         })?;
         // What its text is, is nobody's business.
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.trim()))
