@@ -119,14 +119,16 @@ impl Database {
     }
 }
 
-fn names(directory: &Path) -> Vec<String> {
+/// What lies in a directory, in order; nothing where it cannot be read.
+pub(crate) fn names(directory: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names
 }
 
-fn text(path: &Path) -> Option<String> {
+/// What stands in a file, without what is around it; nothing where nothing does.
+pub(crate) fn text(path: &Path) -> Option<String> {
     std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use crate::database::Database;
 use crate::error::ServerError;
 use crate::guard::now;
+use crate::health::{names, text};
 use crate::jobs::{Job, State};
 use crate::journal::{Category, Kind};
 use crate::lab::Lab;
@@ -186,18 +187,13 @@ pub(crate) fn load(proc: &Path) -> Vec<f64> {
 
 /// The temperatures that hwmon has, and the thermal zones, by chip and sensor.
 pub(crate) fn temperatures(sys: &Path) -> BTreeMap<(String, String), f64> {
-    let entries = |directory: &Path| {
-        let found = std::fs::read_dir(directory).into_iter().flatten().flatten();
-        found.filter_map(|entry| entry.file_name().into_string().ok()).collect::<Vec<_>>()
-    };
-    let text = |path: &Path| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let celsius = |path: &Path| text(path)?.parse::<f64>().ok().map(|millidegrees| millidegrees / 1000.0);
     let mut found = BTreeMap::new();
     let hwmon = sys.join("class/hwmon");
-    for chip in entries(&hwmon) {
+    for chip in names(&hwmon) {
         let directory = hwmon.join(&chip);
         let name = text(&directory.join("name")).unwrap_or_default();
-        for file in entries(&directory) {
+        for file in names(&directory) {
             let Some(sensor) = file.strip_suffix("_input").filter(|sensor| sensor.starts_with("temp")) else {
                 continue;
             };
@@ -210,7 +206,7 @@ pub(crate) fn temperatures(sys: &Path) -> BTreeMap<(String, String), f64> {
         }
     }
     let thermal = sys.join("class/thermal");
-    for zone in entries(&thermal).into_iter().filter(|zone| zone.starts_with("thermal_zone")) {
+    for zone in names(&thermal).into_iter().filter(|zone| zone.starts_with("thermal_zone")) {
         if let Some(value) = celsius(&thermal.join(&zone).join("temp")) {
             let kind = text(&thermal.join(&zone).join("type")).unwrap_or_default();
             found.insert((zone, kind), value);
