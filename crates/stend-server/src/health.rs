@@ -15,6 +15,7 @@ use crate::database::Database;
 use crate::error::ServerError;
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::sensors::{self, Sensor, names};
 
 /// How often is looked: each look wakes a processor and asks each disk.
 pub(crate) const EVERY: Duration = Duration::from_secs(600);
@@ -90,7 +91,7 @@ pub(crate) fn is_measured(lock: &Path) -> bool {
 
 fn look(places: &Places) -> Vec<Found> {
     let mut found = disks(places);
-    found.extend(sensors(&places.sys));
+    found.extend(hot_and_cool(&places.sys));
     found
 }
 
@@ -117,19 +118,6 @@ impl Database {
         let found = self.connection.query_row(query, [about, one.word(), other.word()], |row| row.get(0)).optional();
         found.map_err(|source| self.explain(source))
     }
-}
-
-/// What lies in a directory, in order; nothing where it cannot be read.
-pub(crate) fn names(directory: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    let mut names: Vec<_> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
-    names.sort();
-    names
-}
-
-/// What stands in a file, without what is around it; nothing where nothing does.
-pub(crate) fn text(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// The disks that tell of themselves. What smartctl says nothing of is left out: it is not there, or may not be used.
@@ -174,36 +162,21 @@ fn disk(places: &Places, name: &str) -> Option<Found> {
 }
 
 /// The temperatures that have a limit. Between the limit and a little less nothing is said.
-fn sensors(sys: &Path) -> Vec<Found> {
-    let hwmon = sys.join("class/hwmon");
-    let mut found = BTreeMap::new();
-    for chip in names(&hwmon) {
-        let directory = hwmon.join(&chip);
-        let device = std::fs::read_link(directory.join("device")).ok();
-        let device = device.and_then(|device| Some(device.file_name()?.to_str()?.to_owned()));
-        for file in names(&directory) {
-            let Some(sensor) = file.strip_suffix("_input").filter(|sensor| sensor.starts_with("temp")) else {
-                continue;
-            };
-            let celsius = |part: &str| {
-                let value: f64 = text(&directory.join(format!("{sensor}_{part}")))?.parse().ok()?;
-                Some(value / 1000.0)
-            };
-            // Some have a limit of 0, which is none.
-            let limit = celsius("crit").or_else(|| celsius("max")).filter(|limit| *limit > 0.0);
-            let (Some(value), Some(limit)) = (celsius("input"), limit) else { continue };
-            let (is, was) = match value {
-                hot if hot >= limit => (Kind::SensorHot, Kind::SensorCool),
-                cool if cool < limit - BELOW => (Kind::SensorCool, Kind::SensorHot),
-                _ => continue,
-            };
-            let name = text(&directory.join("name"));
-            let label = text(&directory.join(format!("{sensor}_label")));
-            let parts = [name, device.clone(), Some(sensor.to_owned()), label];
-            let about = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
-            found.insert(about, (format!("{value:.1} °C ({limit:.1} °C)"), is, was));
-        }
-    }
+fn hot_and_cool(sys: &Path) -> Vec<Found> {
+    let found = |sensor: Sensor| {
+        let (celsius, limit) = (sensor.celsius, sensor.limit?);
+        let (is, was) = match celsius {
+            hot if hot >= limit => (Kind::SensorHot, Kind::SensorCool),
+            cool if cool < limit - BELOW => (Kind::SensorCool, Kind::SensorHot),
+            _ => return None,
+        };
+        // By its device: another boot may give its chip another number.
+        let parts = [sensor.name, sensor.device, Some(sensor.input), sensor.label];
+        let about = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        Some((about, (format!("{celsius:.1} °C ({limit:.1} °C)"), is, was)))
+    };
+    // Two that are called alike are one.
+    let found: BTreeMap<_, _> = sensors::temperatures(sys).into_iter().filter_map(found).collect();
     found.into_iter().map(|(about, (detail, is, was))| Found { about, detail, is, was }).collect()
 }
 

@@ -25,6 +25,7 @@ mod problem;
 mod retention;
 mod rules;
 mod schedule;
+mod sensors;
 mod settings;
 mod tell;
 mod throttle;

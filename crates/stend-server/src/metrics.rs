@@ -12,11 +12,11 @@ use std::sync::Arc;
 use crate::database::Database;
 use crate::error::ServerError;
 use crate::guard::now;
-use crate::health::{names, text};
 use crate::jobs::{Job, State};
 use crate::journal::{Category, Kind};
 use crate::lab::Lab;
 use crate::problem::Problem;
+use crate::sensors::{self, Sensor, Zone};
 use crate::tell::Place;
 
 /// The text format of Prometheus.
@@ -185,34 +185,16 @@ pub(crate) fn load(proc: &Path) -> Vec<f64> {
     load.split_whitespace().take(3).filter_map(|mean| mean.parse().ok()).collect()
 }
 
-/// The temperatures that hwmon has, and the thermal zones, by chip and sensor.
+/// The temperatures of this machine, by chip and sensor.
 pub(crate) fn temperatures(sys: &Path) -> BTreeMap<(String, String), f64> {
-    let celsius = |path: &Path| text(path)?.parse::<f64>().ok().map(|millidegrees| millidegrees / 1000.0);
-    let mut found = BTreeMap::new();
-    let hwmon = sys.join("class/hwmon");
-    for chip in names(&hwmon) {
-        let directory = hwmon.join(&chip);
-        let name = text(&directory.join("name")).unwrap_or_default();
-        for file in names(&directory) {
-            let Some(sensor) = file.strip_suffix("_input").filter(|sensor| sensor.starts_with("temp")) else {
-                continue;
-            };
-            // Two chips of a kind have the same name.
-            if let Some(value) = celsius(&directory.join(&file)) {
-                let label = text(&directory.join(format!("{sensor}_label")));
-                let sensor = label.map_or_else(|| sensor.to_owned(), |label| format!("{sensor} {label}"));
-                found.insert((format!("{chip} {name}"), sensor), value);
-            }
-        }
-    }
-    let thermal = sys.join("class/thermal");
-    for zone in names(&thermal).into_iter().filter(|zone| zone.starts_with("thermal_zone")) {
-        if let Some(value) = celsius(&thermal.join(&zone).join("temp")) {
-            let kind = text(&thermal.join(&zone).join("type")).unwrap_or_default();
-            found.insert((zone, kind), value);
-        }
-    }
-    found
+    let named = |sensor: Sensor| {
+        // Two chips of a kind have the same name.
+        let parts = |of: [Option<String>; 2]| of.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        let chip = parts([Some(sensor.chip), sensor.name]);
+        ((chip, parts([Some(sensor.input), sensor.label])), sensor.celsius)
+    };
+    let zone = |zone: Zone| ((zone.zone, zone.kind.unwrap_or_default()), zone.celsius);
+    sensors::temperatures(sys).into_iter().map(named).chain(sensors::zones(sys).into_iter().map(zone)).collect()
 }
 
 #[cfg(test)]
