@@ -54,9 +54,11 @@ kuzma_needs = kuzma
 pipe-writer_needs = pipe-writer
 morse_needs = morse pipe-writer
 probe_needs = probe kuzma pipe-writer
+# By what sanitizers are tried: clang, so that fuzzing takes the same builds.
+SANITIZER = $(if $(shell command -v clang),clang,$(CC))
 # $(1): a folder, $(2): a check there, $(3): programs that it needs besides, $(4): other words for make.
 check = setup/stamped.sh "$(1) $(2)" $($(1)_needs) setup/stamped.sh $(addprefix +,$(firstword $(CC)) $(3)) -- \
-	env AGREEMENT_STEP=13 $(WATCHED) $(call in_folder,$(1),-k $(2) $(4)) || failed=1
+	env AGREEMENT_STEP=13 $(WATCHED) $(call make_in,$(1),-k $(2) CC="$(CC)" $(4),$(NATIVE_BUILD)) || failed=1
 
 # The C half takes the processors that the lab leaves while it waits.
 test: packages-test programs ## set up what the tests need and run them all
@@ -70,13 +72,13 @@ test-native: toolchains
 	@failed=; \
 	$(call check,kuzma,test,pkg-config cmake); \
 	$(call check,kuzma,constant-time,valgrind); \
-	$(call check,kuzma,sanitize); \
+	$(call check,kuzma,sanitize,$(SANITIZER),CC=$(SANITIZER)); \
 	$(call check,pipe-writer,test,pkg-config cmake pv); \
-	$(call check,pipe-writer,sanitize,pv); \
+	$(call check,pipe-writer,sanitize,$(SANITIZER) pv,CC=$(SANITIZER)); \
 	$(call check,morse,test,pkg-config cmake); \
-	$(call check,morse,sanitize); \
+	$(call check,morse,sanitize,$(SANITIZER),CC=$(SANITIZER)); \
 	$(call check,probe,test); \
-	$(call check,probe,sanitize); \
+	$(call check,probe,sanitize,$(SANITIZER),CC=$(SANITIZER)); \
 	setup/stamped.sh alone kuzma pipe-writer morse setup/test_alone.sh setup/stamped.sh +cc +pkg-config +cmake -- \
 		$(WATCHED) setup/test_alone.sh || failed=1; \
 	$(MAKE) --no-print-directory fuzz-native || failed=1; [ -z "$$failed" ]
@@ -222,7 +224,10 @@ lint: packages-test toolchains ## rustfmt, clippy, the fuzz targets' lock file, 
 	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \
 	built=$$(git ls-files --eol 2>/dev/null | sed -n 's/^i\/-text[^\t]*\t/  /p'); \
 	[ -z "$$built" ] || { echo "lint: no text, and kept in git:" >&2; echo "$$built" | head >&2; failed=1; }; \
-	$(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1; \
+	case "$${RUSTC_WORKSPACE_WRAPPER:-}" in \
+	*clippy-driver) said=$$($(CARGO) test --quiet $(CARGO_FLAGS) --workspace --all-targets --no-run 2>&1) || failed=1; \
+		[ -z "$$said" ] || { echo "$$said"; failed=1; } ;; \
+	*) $(CARGO) clippy --quiet $(CARGO_FLAGS) --workspace --all-targets -- -D warnings || failed=1 ;; esac; \
 	[ -z "$$failed" ]
 
 install: build ## install under PREFIX, /usr/local if not given

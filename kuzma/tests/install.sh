@@ -26,9 +26,10 @@ ok 'the version is that of the header' grep -q "KUZMA_VERSION \"$(pkg-config --m
 	ok 'what looks for leftovers links with the shared library' \
 		$cc $CFLAGS -std=c11 -D_GNU_SOURCE "tests/leftovers.c" -Itests $(pkg-config --cflags --libs kuzma) -pthread -o "$work/leftovers"
 	ok 'which leaves no key and no plaintext on the stack' env LD_LIBRARY_PATH="$lib" "$work/leftovers"
-	if command -v g++ >/dev/null; then
+	case $cc in *clang*) plus=clang++ ;; *) plus=g++ ;; esac
+	if command -v $plus >/dev/null; then
 		printf '#include <kuzma.h>\nint main() { return kuzma_block_bytes(KUZMA_MAGMA) == 8 ? 0 : 1; }\n' >"$work/plus.cc"
-		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs kuzma) -o "$work/plus"
+		ok 'C++ takes the header' $plus $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs kuzma) -o "$work/plus"
 		ok 'and links' env LD_LIBRARY_PATH="$lib" "$work/plus"
 	fi
 }

@@ -25,8 +25,9 @@ ok 'the program runs' sh -c "[ \"\$(echo sos | '$prefix/bin/morse' encode)\" = '
 	ok 'the example links with the static library' \
 		$cc $CFLAGS examples/sos.c $(pkg-config --cflags morse) "$lib/libmorse.a" -pthread -o "$work/static"
 	ok 'and runs' "$work/static"
-	if command -v g++ >/dev/null; then
-		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic -x c++ examples/sos.c -x none \
+	case $cc in *clang*) plus=clang++ ;; *) plus=g++ ;; esac
+	if command -v $plus >/dev/null; then
+		ok 'C++ takes the header' $plus $CFLAGS -Wall -Wextra -Werror -pedantic -x c++ examples/sos.c -x none \
 			$(pkg-config --cflags --libs morse) -o "$work/plus"
 		ok 'and links' env LD_LIBRARY_PATH="$lib" "$work/plus"
 	fi

@@ -21,9 +21,10 @@ ok 'the version is that of the header' \
 		$cc $CFLAGS "examples/count.c" $(pkg-config --cflags --libs pipe_writer) -o "$work/shared"
 	ok 'the example links with the static library' \
 		$cc $CFLAGS "examples/count.c" $(pkg-config --cflags pipe_writer) "$lib/libpipe_writer.a" -pthread -o "$work/static"
-	if command -v g++ >/dev/null; then
+	case $cc in *clang*) plus=clang++ ;; *) plus=g++ ;; esac
+	if command -v $plus >/dev/null; then
 		printf '#include <pipe_writer.h>\nint main() { pipe_writer *w; return pipe_writer_open(&w, -1, nullptr) == 9 ? 0 : 1; }\n' >"$work/plus.cc"
-		ok 'C++ takes the header' g++ $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs pipe_writer) -o "$work/plus"
+		ok 'C++ takes the header' $plus $CFLAGS -Wall -Wextra -Werror -pedantic "$work/plus.cc" $(pkg-config --cflags --libs pipe_writer) -o "$work/plus"
 		ok 'and links' env LD_LIBRARY_PATH="$lib" "$work/plus"
 	fi
 }
