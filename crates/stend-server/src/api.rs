@@ -11,26 +11,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stend_model::record::{JSON_VERSION, Summary};
-use stend_model::run::fresh_run_id;
 use stend_store::Store;
 use tokio_stream::Stream;
 
-use crate::accounts::Who;
+use crate::accounts::{Role, Who};
+use crate::api::accounts::{Body as Sent, read};
 use crate::database::Database;
 use crate::error::ServerError;
 use crate::guard::now;
-use crate::jobs::{Added, Job, Order};
+use crate::jobs::{Added, Batch, Job, MOST_MACHINES, Order};
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::live::{Seen, View};
@@ -159,8 +157,9 @@ pub(crate) fn names(text: &str) -> Answer<Vec<&str>> {
     for name in &names {
         plain_run(name).map_err(|said| Problem::new(StatusCode::BAD_REQUEST, said))?;
     }
-    if names.is_empty() || names.len() > 40 {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "runs: name 1 to 40, separated by commas"));
+    if !(1..=MOST_MACHINES).contains(&names.len()) {
+        let said = format!("runs: name 1 to {MOST_MACHINES}, separated by commas");
+        return Err(Problem::new(StatusCode::BAD_REQUEST, said));
     }
     Ok(names)
 }
@@ -253,9 +252,36 @@ pub(crate) async fn start(
     lab: Served,
     who: Extension<Who>,
     headers: HeaderMap,
-    order: Result<Json<Order>, JsonRejection>,
+    order: Sent<Order>,
 ) -> Answer<Response> {
-    let Json(order) = order.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
+    let order = read(order)?;
+    let (status, mut jobs) = queued(&lab, who.0, &headers, order.into()).await?;
+    let job = jobs.swap_remove(0);
+    let location = HeaderValue::from_str(&format!("/api/v1/jobs/{}", job.id)).expect("it is plain text");
+    Ok((status, [(LOCATION, location)], Json(job)).into_response())
+}
+
+/// The jobs of an order.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Jobs {
+    schema_version: u32,
+    /// The jobs, round by round.
+    jobs: Vec<Job>,
+}
+
+/// The same for several machines or sessions: all of their jobs, or none.
+pub(crate) async fn start_batch(
+    lab: Served,
+    who: Extension<Who>,
+    headers: HeaderMap,
+    batch: Sent<Batch>,
+) -> Answer<(StatusCode, Json<Jobs>)> {
+    let batch = read(batch)?;
+    let (status, jobs) = queued(&lab, who.0, &headers, batch).await?;
+    Ok((status, Json(Jobs { schema_version: JSON_VERSION, jobs })))
+}
+
+async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> Answer<(StatusCode, Vec<Job>)> {
     let key = headers.get("idempotency-key").map(|key| key.to_str().map(str::to_owned));
     let key =
         key.transpose().map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is plain text"))?;
@@ -265,27 +291,32 @@ pub(crate) async fn start(
             format!("Idempotency-Key: it is 1 to {LONGEST_KEY} characters"),
         ));
     }
-    let (status, job) = match ordered(&lab, order, key, who.0.name).await? {
-        Added::New(job) => (StatusCode::CREATED, job),
-        Added::Again(job) => (StatusCode::OK, job),
+    match ordered(lab, batch, key, who.name).await? {
+        Added::New(jobs) => Ok((StatusCode::CREATED, jobs)),
+        Added::Again(jobs) => Ok((StatusCode::OK, jobs)),
         Added::KeyTaken => {
             let said = "Idempotency-Key: another order had this key; draw a new one for each order";
-            return Err(Problem::new(StatusCode::CONFLICT, said));
+            Err(Problem::new(StatusCode::CONFLICT, said))
         }
-    };
-    let location = HeaderValue::from_str(&format!("/api/v1/jobs/{}", job.id)).expect("it is plain text");
-    Ok((status, [(LOCATION, location)], Json(job)).into_response())
+    }
 }
 
 /// Checks an order by a dry run of its command, and adds it to the queue.
-pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>, user: Option<String>) -> Answer<Added> {
-    let id = fresh_run_id(Timestamp::now());
-    planned(lab, &order).await?;
+pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
+    planned(lab, &batch).await?;
     let add = move |database: &Database| {
         database.at_once(|| {
-            let added = database.add(&order, key.as_deref(), &id, user.as_deref())?;
-            if let Added::New(job) = &added {
-                database.note(Kind::RunQueued, user.as_deref(), &job.run, &job.order.suite)?;
+            // The role may have been lost since it was asked for, so it is looked at where nothing comes between.
+            if let Some(name) = &user
+                && database.user(name)?.is_none_or(|user| user.role < Role::Operator)
+            {
+                return Err(ServerError::Refused(format!("{name} may no longer start runs")));
+            }
+            let added = database.add(&batch, key.as_deref(), user.as_deref())?;
+            if let Added::New(jobs) = &added {
+                for job in jobs {
+                    database.note(Kind::RunQueued, user.as_deref(), &job.run, &job.order.suite)?;
+                }
             }
             Ok(added)
         })
@@ -296,10 +327,13 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, order: Order, key: Option<String>, u
 }
 
 /// What a dry run says of an order.
-pub(crate) async fn planned(lab: &Arc<Lab>, order: &Order) -> Answer<String> {
-    refuse_words(order)?;
-    known_machine(lab, &order.machine).await.map_err(|problem| problem.unprocessable())?;
-    let mut words = order.words();
+pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
+    refuse_words(&batch.order)?;
+    batch.check().map_err(|said| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said))?;
+    for machine in &batch.machines {
+        known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
+    }
+    let mut words = batch.words();
     words.push("--dry-run".into());
     let plan = work::done(lab, words).await?;
     Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
@@ -339,9 +373,9 @@ pub(crate) struct Plan {
 }
 
 /// Says what an order would do, and queues nothing.
-pub(crate) async fn plan(lab: Served, order: Result<Json<Order>, JsonRejection>) -> Answer<Json<Plan>> {
-    let Json(order) = order.map_err(|refused| Problem::new(refused.status(), refused.body_text()))?;
-    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &order).await? }))
+pub(crate) async fn plan(lab: Served, order: Sent<Order>) -> Answer<Json<Plan>> {
+    let batch = read(order)?.into();
+    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch).await? }))
 }
 
 /// Stops a job: one that waits at once, one that is measured after the repeat that is being made.

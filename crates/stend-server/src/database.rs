@@ -82,6 +82,12 @@ const STEPS: &[&str] = &[
         given_up INTEGER NOT NULL DEFAULT 0
     ) STRICT;
     ",
+    // Jobs of one order for several machines or sessions.
+    "
+    ALTER TABLE job ADD COLUMN batch TEXT;
+    ALTER TABLE job ADD COLUMN round INTEGER;
+    CREATE INDEX job_batch ON job (batch);
+    ",
 ];
 
 /// Makes an empty file for the user alone, where there is none: hashes of passwords are nobody else's. SQLite gives its other files the same mode.

@@ -3,13 +3,13 @@
 //! A job has the id of its run from the beginning. So whatever happens to the server, the store and the processes that there are say how far the job is,
 //! and nothing is started twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_model::run::HERE;
+use stend_model::run::{HERE, fresh_run_id};
 
 use crate::database::Database;
 use crate::error::ServerError;
@@ -86,6 +86,81 @@ impl Order {
     }
 }
 
+/// An order for several machines or sessions: a job for each run. With one machine and one session it is a job like any other.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Batch {
+    /// What is to be measured, without `machine`. If there are several runs, it has neither a `label` nor, with several sessions, `sides`.
+    pub(crate) order: Order,
+    /// The machines: `local`, or those that `stend hosts` lists.
+    #[schemars(length(min = 1, max = MOST_MACHINES))]
+    pub(crate) machines: Vec<String>,
+    /// How many runs of each machine are made, round by round.
+    #[schemars(range(min = 1, max = MOST_SESSIONS))]
+    #[serde(default = "one")]
+    pub(crate) sessions: u32,
+}
+
+/// A report has no more columns.
+pub(crate) const MOST_MACHINES: usize = 40;
+/// As many as `stend run` takes.
+pub(crate) const MOST_SESSIONS: u32 = 100;
+
+fn one() -> u32 {
+    1
+}
+
+impl From<Order> for Batch {
+    fn from(order: Order) -> Self {
+        let machines = vec![order.machine.clone()];
+        Self { order: Order { machine: here(), ..order }, machines, sessions: 1 }
+    }
+}
+
+impl Batch {
+    /// How many runs it makes.
+    pub(crate) fn runs(&self) -> usize {
+        self.machines.len() * self.sessions as usize
+    }
+
+    /// What is wrong with how many runs it makes, if something is.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let distinct: BTreeSet<&String> = self.machines.iter().collect();
+        if distinct.len() < self.machines.len() || !(1..=MOST_MACHINES).contains(&distinct.len()) {
+            return Err(format!("machines: name 1 to {MOST_MACHINES}, each once"));
+        }
+        if self.order.machine != HERE {
+            return Err("order: leave out its machine; machines names all".into());
+        }
+        if !(1..=MOST_SESSIONS).contains(&self.sessions) {
+            return Err(format!("sessions: it is 1 to {MOST_SESSIONS}"));
+        }
+        if self.order.label.is_some() && self.runs() > 1 {
+            return Err(ONE_LABEL.into());
+        }
+        if self.order.sides.is_some() && self.sessions > 1 {
+            return Err("sides: they take turns within one run, so there is one session".into());
+        }
+        Ok(())
+    }
+
+    /// What its jobs are, each with its round: a round has a run of each machine.
+    fn orders(&self) -> impl Iterator<Item = (u32, Order)> {
+        let of_machine = |machine: &String| Order { machine: machine.clone(), ..self.order.clone() };
+        (1..=self.sessions).flat_map(move |round| self.machines.iter().map(move |one| (round, of_machine(one))))
+    }
+
+    /// The words of the command that would do all of it.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let mut words = Order { machine: self.machines.join(","), ..self.order.clone() }.words();
+        words.extend((self.sessions > 1).then(|| format!("--sessions={}", self.sessions)));
+        words
+    }
+}
+
+/// Why several runs get no label.
+pub(crate) const ONE_LABEL: &str = "label: a label is one run's, and this makes many";
+
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -154,40 +229,62 @@ pub(crate) struct Job {
     pub(crate) began_at: Option<String>,
     /// When it ended.
     pub(crate) ended_at: Option<String>,
+    /// If its order makes several runs: the run of the first of its jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) batch: Option<String>,
+    /// The round that it is of then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) round: Option<u32>,
 }
 
-const COLUMNS: &str = "id, key, asked, run, state, reason, asked_at, began_at, ended_at, user";
+const COLUMNS: &str = "id, key, asked, run, state, reason, asked_at, began_at, ended_at, user, batch, round";
 
 impl Database {
-    /// Adds an order. One with a key that another one had is that one: who asks twice, because an answer was lost, asks once.
-    pub(crate) fn add(
-        &self,
-        order: &Order,
-        key: Option<&str>,
-        run: &str,
-        user: Option<&str>,
-    ) -> Result<Added, ServerError> {
-        let asked = serde_json::to_string(order).expect("an order can be written");
-        let now = Timestamp::now().to_string();
-        let add = || -> rusqlite::Result<(Job, bool)> {
-            let made = self.connection.execute(
-                "INSERT INTO job (key, asked, machine, run, state, asked_at, user) \
-                 VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6) ON CONFLICT (key) DO NOTHING",
-                params![key, asked, order.machine, run, now, user],
-            )?;
-            let query = if made > 0 { "run = ?1" } else { "key = ?1" };
-            let of = if made > 0 { Some(run) } else { key };
-            let job = self.connection.query_row(&format!("SELECT {COLUMNS} FROM job WHERE {query}"), [of], job)?;
-            Ok((job, made > 0))
-        };
-        let (job, is_new) = add().map_err(|source| self.explain(source))?;
-        Ok(if is_new {
-            Added::New(job)
-        } else if job.order == *order {
-            Added::Again(job)
-        } else {
-            Added::KeyTaken
-        })
+    /// Adds an order, which is done at once or not at all. One with a key that another one had is that one: who asks twice, because an answer was lost,
+    /// asks once.
+    pub(crate) fn add(&self, batch: &Batch, key: Option<&str>, user: Option<&str>) -> Result<Added, ServerError> {
+        let first = key.map(|key| self.one("key", key)).transpose()?.flatten();
+        if let Some(first) = first {
+            let there = match &first.batch {
+                Some(batch) => self.jobs_of_batch(batch)?,
+                None => vec![first],
+            };
+            let wanted = batch.orders().map(|(_, order)| order);
+            let is_it = there.iter().map(|job| job.order.clone()).eq(wanted);
+            return Ok(if is_it { Added::Again(there) } else { Added::KeyTaken });
+        }
+        let now = Timestamp::now();
+        let query = format!(
+            "INSERT INTO job (key, asked, machine, run, state, asked_at, user, batch, round) \
+             VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6, ?7, ?8) RETURNING {COLUMNS}"
+        );
+        let mut jobs: Vec<Job> = Vec::new();
+        for (round, order) in batch.orders() {
+            // Many are drawn in one minute, so some are drawn twice.
+            let mut run = fresh_run_id(now);
+            while self.job_of_run(&run)?.is_some() {
+                run = fresh_run_id(now);
+            }
+            let first = jobs.first().map_or(&run, |first| &first.run);
+            let (of, round) = if batch.runs() > 1 { (Some(first), Some(round)) } else { (None, None) };
+            let key = key.filter(|_| jobs.is_empty());
+            let asked = serde_json::to_string(&order).expect("an order can be written");
+            let given = params![key, asked, order.machine, run, now.to_string(), user, of, round];
+            let made = self.connection.query_row(&query, given, job).map_err(|source| self.explain(source))?;
+            jobs.push(made);
+        }
+        Ok(Added::New(jobs))
+    }
+
+    /// The newest orders, newest first: each by its first job.
+    pub(crate) fn newest_orders(&self, limit: usize) -> Result<Vec<Job>, ServerError> {
+        let query = format!("SELECT {COLUMNS} FROM job WHERE batch IS NULL OR batch = run ORDER BY id DESC LIMIT ?1");
+        self.all(&query, params![limit as i64])
+    }
+
+    /// The jobs of one order, in their order; none if there is no such batch.
+    pub(crate) fn jobs_of_batch(&self, batch: &str) -> Result<Vec<Job>, ServerError> {
+        self.all(&format!("SELECT {COLUMNS} FROM job WHERE batch = ?1 ORDER BY id"), params![batch])
     }
 
     /// The newest jobs, newest first, from before this one.
@@ -213,16 +310,17 @@ impl Database {
 
     /// One by its number.
     pub(crate) fn job(&self, id: i64) -> Result<Option<Job>, ServerError> {
-        self.connection
-            .query_row(&format!("SELECT {COLUMNS} FROM job WHERE id = ?1"), [id], job)
-            .optional()
-            .map_err(|source| self.explain(source))
+        self.one("id", id)
     }
 
     /// One by its run.
     pub(crate) fn job_of_run(&self, run: &str) -> Result<Option<Job>, ServerError> {
+        self.one("run", run)
+    }
+
+    fn one(&self, column: &str, value: impl rusqlite::ToSql) -> Result<Option<Job>, ServerError> {
         self.connection
-            .query_row(&format!("SELECT {COLUMNS} FROM job WHERE run = ?1"), [run], job)
+            .query_row(&format!("SELECT {COLUMNS} FROM job WHERE {column} = ?1"), [value], job)
             .optional()
             .map_err(|source| self.explain(source))
     }
@@ -247,10 +345,10 @@ impl Database {
 /// What became of an order.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Added {
-    /// It is a job now.
-    New(Job),
-    /// It was one before, by the same key.
-    Again(Job),
+    /// These are its jobs now.
+    New(Vec<Job>),
+    /// These were its jobs before, by the same key.
+    Again(Vec<Job>),
     /// Another order had that key.
     KeyTaken,
 }
@@ -274,5 +372,7 @@ fn job(row: &Row) -> rusqlite::Result<Job> {
         asked_at: row.get("asked_at")?,
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,
+        batch: row.get("batch")?,
+        round: row.get("round")?,
     })
 }

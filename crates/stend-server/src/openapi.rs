@@ -8,9 +8,9 @@ use crate::api::accounts::{MadeToken, NewToken, NewUser, OwnPassword, Password, 
 use crate::api::imports::Imported;
 use crate::api::journal::Entries;
 use crate::api::schedule::{Lines, NewLine};
-use crate::api::{JobInFull, JobList, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
+use crate::api::{JobInFull, JobList, Jobs, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
 use crate::commands::{self, Looking, Printed};
-use crate::jobs::{Job, Order};
+use crate::jobs::{Batch, Job, Order};
 use crate::journal::Category;
 use crate::problem::Problem;
 use crate::schedule::Line;
@@ -20,6 +20,7 @@ const COMMANDS: &str = "output.schema.json";
 
 /// Where an order is sent to.
 const ORDERS: &str = "/jobs";
+const BATCHES: &str = "/batches";
 
 /// What a request answers with.
 enum Answer {
@@ -117,6 +118,15 @@ fn requests() -> Vec<Request> {
         },
         operators(post("/plan", "Say what an order would do", "200", own::<Plan>()).takes::<Order>()),
         operators(post(ORDERS, "Queue a run; of one Idempotency-Key only one", "201", own::<Job>()).takes::<Order>()),
+        operators(
+            post(
+                BATCHES,
+                "Queue runs of several machines or sessions, all or none; of one Idempotency-Key only once",
+                "201",
+                own::<Jobs>(),
+            )
+            .takes::<Batch>(),
+        ),
         get("/jobs/{job}", "Show a job, and what its command said", own::<JobInFull>()),
         operators(post("/jobs/{job}/stop", "Stop a job", "200", own::<Job>())),
         operators(post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", own::<Job>())),
@@ -221,7 +231,7 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
         }
         json!({ "name": name, "in": "query", "required": *name == "runs", "schema": schema })
     });
-    let is_order = request.method == "post" && request.path == ORDERS;
+    let is_order = request.method == "post" && [ORDERS, BATCHES].contains(&request.path);
     let header = |name: &str, schema: Value| json!({ "name": name, "in": "header", "schema": schema });
     let in_header = match request.answer {
         Answer::Events if request.path.contains("{run}") => {

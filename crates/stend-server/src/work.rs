@@ -3,7 +3,7 @@
 //! They are not this process's children in any way that counts: they live on when it ends, and the next server finds them again by the run's id among
 //! their words. So a run that is watched is the run that nobody watches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -49,8 +49,12 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
         attended.retain(|id| open.iter().any(|job| job.id == *id && job.state.is_at_work()));
         let mut busy: BTreeSet<&str> =
             open.iter().filter(|job| job.state.is_at_work()).map(|job| job.order.machine.as_str()).collect();
+        // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
+        let mut rounds = BTreeMap::new();
         for job in &open {
-            let is_next = job.state == State::Waiting && busy.insert(&job.order.machine);
+            let has_its_turn =
+                job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
+            let is_next = job.state == State::Waiting && has_its_turn && busy.insert(&job.order.machine);
             if !is_next && !job.state.is_at_work() || attended.contains(&job.id) {
                 continue;
             }

@@ -1320,8 +1320,10 @@ server-failed = failed
 server-stopped = stopped
 server-start-a-run = Start a run
 server-suite = Suite
-server-label = Label
+server-label = Label, for one run only
 server-repeats = Repeats
+server-sessions = Sessions on each machine
+server-session = Session
 server-scale = Scale of sizes and durations
 server-even-if-unfit = Measure even if the machine is busy
 server-sides = Compare two configurations
@@ -1365,7 +1367,9 @@ server-too-often = Too many attempts. Try again in { $seconds ->
    *[other] { $seconds } seconds
 }.
 server-priority = Priority, -10 to 10
-server-cron = Repeat at (cron)
+server-cron = Repeat at (cron), on one machine
+server-one-run-a-time = A line of the schedule has one machine and one session.
+server-all-of-order = All runs of this order
 server-preview = Show the plan
 server-plan = Plan
 server-schedule-of = Times are by this machine's clock: minute, hour, day of the month, month, day of the week.

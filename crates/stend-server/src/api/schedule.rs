@@ -14,7 +14,7 @@ use stend_model::record::JSON_VERSION;
 use super::{Answer, Served, planned};
 use crate::accounts::Who;
 use crate::database::Database;
-use crate::jobs::Order;
+use crate::jobs::{ONE_LABEL, Order};
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -50,10 +50,9 @@ pub(crate) async fn add(lab: Served, who: Extension<Who>, line: Body<NewLine>) -
 pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) -> Answer<Line> {
     check(&cron)?;
     if order.label.is_some() {
-        let said = "label: a label is one run's, and this makes many";
-        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said));
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, ONE_LABEL));
     }
-    planned(lab, &order).await?;
+    planned(lab, &order.clone().into()).await?;
     let add = move |database: &Database| {
         database.at_once(|| {
             let line = database.add_line(&cron, &order, who.name.as_deref())?;

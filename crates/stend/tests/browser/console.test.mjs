@@ -148,6 +148,32 @@ test("runs that are picked are compared, in the report's own page, which is wall
   await page.goBack();
 });
 
+test("several sessions are one order, with a report once all are finished", async () => {
+  await start({ label: "", sessions: "5" }, "form.order button[name=preview]");
+  await page.waitForSelector("form.order ~ [role=status] pre");
+  assert.match(await page.textContent("form.order ~ [role=status] pre"), /5 sessions of/);
+  assert.equal(await page.inputValue("input[name=sessions]"), "5");
+  // The machines are ticked with the keyboard, and one at least is needed.
+  const machine = page.getByRole("group", { name: "Machines" }).getByLabel("local");
+  await machine.press("Space");
+  await page.fill("input[name=sessions]", "2");
+  await page.click("form.order button.main");
+  assert.match(await page.textContent("[role=alert]"), /machines/);
+  complaints.length = 0; // That the answer was 422.
+  assert.equal(await machine.isChecked(), false);
+  await machine.press("Space");
+  writeFileSync(gate, "");
+  await page.click("form.order button.main");
+  await page.waitForSelector("#queue td.running");
+  assert.equal(await page.locator("#queue a[href^='/report']").count(), 0);
+  await page.click("#queue tbody th a[href^='/batches/'] >> nth=0");
+  assert.equal(await page.locator("#queue tbody tr").count(), 2);
+  await accessible("an order of several sessions");
+  rmSync(gate);
+  await page.click("#queue a[href^='/report']");
+  await page.waitForSelector("#results");
+});
+
 test("what would be done is shown first, and the first page follows what is done", async () => {
   await start({ label: "third" }, "form.order button[name=preview]");
   await page.waitForSelector("form.order ~ [role=status] pre");

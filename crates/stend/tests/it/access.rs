@@ -527,6 +527,10 @@ fn a_newer_server_keeps_queue_and_sessions_and_an_older_one_leaves_the_file_alon
     assert_eq!(server.get("/api/v1/me").json(), json!({ "name": null, "role": "admin" }));
     server.until(&json!(1), "finished");
     assert_eq!(stand.json(&["list"])["runs"].as_array().unwrap().len(), 1);
+    // What it did not know of is there too.
+    let made = server.batch(&json!({ "order": short(), "machines": ["local"], "sessions": 2 }), &[]).json();
+    let rounds: Vec<&Value> = made["jobs"].as_array().unwrap().iter().map(|job| &job["round"]).collect();
+    assert_eq!((rounds, &server.job(&json!(1))["batch"]), (vec![&json!(1), &json!(2)], &Value::Null));
     server.kill(Signal::TERM);
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99;").unwrap();
     let ended = stand.run(&["serve", "--listen", "127.0.0.1:0"]);

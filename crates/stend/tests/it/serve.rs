@@ -126,6 +126,19 @@ impl<'a> Server<'a> {
         self.ask("POST", "/api/v1/jobs", &headers, &order.to_string())
     }
 
+    /// An order for several machines or sessions.
+    pub(crate) fn batch(&self, batch: &Value, more: &[&str]) -> Answer {
+        let headers = [&["content-type: application/json"], more].concat();
+        self.ask("POST", "/api/v1/batches", &headers, &batch.to_string())
+    }
+
+    /// The link to a report of a range on a page.
+    fn report_of_ranges(&self, page: &str) -> Option<String> {
+        let page = self.get(page).body;
+        let at = page.split("href=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        at.filter(|link| link.starts_with("/report?runs=") && link.contains("..")).map(str::to_owned).next()
+    }
+
     pub(crate) fn job(&self, id: &Value) -> Value {
         self.get(&format!("/api/v1/jobs/{id}")).json()["job"].clone()
     }
@@ -565,6 +578,141 @@ fn two_machines_are_measured_at_once_and_compared() {
     assert!(page.contains("on-rack-2") && !page.contains("on-rack-1"), "{page}");
     let report = server.get("/report?runs=on-rack-1,on-rack-2");
     assert!(report.status == 200 && report.body.contains("rack-1") && report.body.contains("rack-2"));
+}
+
+#[test]
+fn machines_are_measured_round_by_round_and_compared_by_a_link() {
+    let (Some(one), Some(other)) = (Sshd::new(), Sshd::new()) else { return };
+    for machine in [&one, &other] {
+        machine.with_build();
+    }
+    one.knows(&other, "other");
+    one.fine(&["hosts", "add", "rack-1", "stand"]);
+    one.fine(&["hosts", "add", "rack-2", "other"]);
+    let server = Server::of_command(&one.stand, &mut one.command(&["serve", "--listen", "127.0.0.1:0"])).signed_in();
+    let batch = json!({ "order": short(), "machines": ["rack-1", "rack-2"], "sessions": 2 });
+    // The plan is of each machine, with what so many sessions will show.
+    let fields = "suite=summit&scale=0.001&even_if_unfit=yes&machine=rack-1&machine=rack-2&sessions=2&preview=yes";
+    let plan = server.ask("POST", "/", &["content-type: application/x-www-form-urlencoded"], fields);
+    assert!(plan.body.contains("on rack-1:") && plan.body.contains("on rack-2:"), "{}", plan.body);
+    assert_eq!(plan.body.matches("2 sessions of a scenario give no solid mark").count(), 2, "{}", plan.body);
+    let made = server.batch(&batch, &[]);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let jobs = made.json()["jobs"].as_array().unwrap().clone();
+    let places = jobs.iter().map(|job| (job["round"].as_u64().unwrap(), job["order"]["machine"].as_str().unwrap()));
+    assert!(places.eq([(1, "rack-1"), (1, "rack-2"), (2, "rack-1"), (2, "rack-2")]), "{jobs:#?}");
+    let ended: Vec<Value> = jobs.iter().map(|job| server.until(&job["id"], "finished")).collect();
+    // The second round begins when both machines are through with the first.
+    let time = |job: &Value, name: &str| job[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    for (first, second) in ended[..2].iter().flat_map(|first| ended[2..].iter().map(move |second| (first, second))) {
+        assert!(time(first, "ended_at") <= time(second, "began_at"), "{ended:#?}");
+    }
+    let run = |at: usize| jobs[at]["run"].as_str().unwrap();
+    let link = server.report_of_ranges("/").unwrap();
+    assert_eq!(link, format!("/report?runs={}..{},{}..{}", run(0), run(2), run(1), run(3)));
+    let report = server.get(&link);
+    assert!(report.status == 200 && report.body.contains("rack-1") && report.body.contains("rack-2"));
+    let compared = server.get(&link.replace("/report", "/api/v1/compare")).json();
+    let columns = compared["table"]["columns"].as_array().unwrap().clone();
+    assert_eq!(columns.iter().filter(|column| !column["title"].is_null()).count(), 2, "{columns:#?}");
+}
+
+#[test]
+fn an_order_of_several_sessions_is_added_at_once_once_and_stopped_by_one_button() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let server = Server::new(&stand);
+    let batch = json!({ "order": short(), "machines": ["local"], "sessions": 3 });
+    let key = ["idempotency-key: several"];
+    let made = server.batch(&batch, &key);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let again = server.batch(&batch, &key);
+    let runs = |answer: &Answer| {
+        let jobs = answer.json()["jobs"].as_array().unwrap().clone();
+        jobs.iter().map(|job| job["run"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((again.status, runs(&again)), (200, runs(&made)));
+    let other = json!({ "order": short(), "machines": ["local"], "sessions": 2 });
+    assert_eq!((server.batch(&other, &key).status, server.order(&short(), &key).status), (409, 409));
+    assert_eq!(server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().len(), 3);
+    let of = runs(&made)[0].clone();
+    let ids: Vec<Value> = made.json()["jobs"].as_array().unwrap().iter().map(|job| job["id"].clone()).collect();
+    gate.wait_until_reached();
+    // One line of the queue, with a page of its own.
+    let home = server.get("/").body;
+    assert!(home.contains(&format!("/batches/{of}")) && !home.contains(&format!("/runs/{}", runs(&made)[1])), "{home}");
+    let page = format!("/batches/{of}");
+    assert!(runs(&made).iter().all(|run| server.get(&page).body.contains(&format!("/runs/{run}"))));
+    assert!(server.get(&format!("/runs/{}", runs(&made)[2])).body.contains(&page));
+    assert_eq!((server.report_of_ranges("/"), server.get("/batches/none").status), (None, 404));
+    assert_eq!(server.ask("POST", &format!("{page}/stop"), &[], "").status, 303);
+    server.until(&ids[1], "stopped");
+    server.until(&ids[2], "stopped");
+    gate.open();
+    server.until(&ids[0], "stopped");
+    assert_eq!(server.report_of_ranges(&page), None);
+    // They are gone on with one by one, here the last one first: the range is from the run that began first.
+    for id in [&ids[2], &ids[1], &ids[0]] {
+        assert_eq!(server.ask("POST", &format!("/api/v1/jobs/{id}/resume"), &[], "").status, 200);
+        server.until(id, "finished");
+    }
+    let link = server.report_of_ranges(&page).unwrap();
+    assert_eq!(link, format!("/report?runs={}..{}", runs(&made)[0], runs(&made)[1]));
+    assert_eq!((server.report_of_ranges("/"), server.get(&link).status), (Some(link.clone()), 200));
+    let compared = server.get(&link.replace("/report", "/api/v1/compare")).body;
+    assert!(runs(&made).iter().all(|run| compared.contains(run)), "{compared}");
+    // A run that is removed is compared no more.
+    stand.fine(&["rm", &runs(&made)[2]]);
+    assert_eq!(server.report_of_ranges("/"), None);
+}
+
+#[test]
+fn an_order_of_several_runs_that_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let with = |field: &str, value: Value| {
+        let mut order = short();
+        order[field] = value;
+        order
+    };
+    for (batch, part) in [
+        (json!({ "order": short(), "machines": [] }), "machines: name 1 to 40"),
+        (json!({ "order": short(), "machines": ["local", "local"] }), "each once"),
+        (json!({ "order": short(), "machines": ["local", "elsewhere"] }), "there is no \"elsewhere\""),
+        (json!({ "order": short(), "machines": ["local,local"] }), "there is no"),
+        (json!({ "order": with("machine", json!("rack")), "machines": ["local"] }), "machine"),
+        (json!({ "order": short(), "machines": ["local"], "sessions": 0 }), "sessions: it is 1 to 100"),
+        (json!({ "order": short(), "machines": ["local"], "sessions": 101 }), "sessions: it is 1 to 100"),
+        (json!({ "order": short(), "machines": ["local"], "sessions": -1 }), "sessions"),
+        (json!({ "order": with("label", json!("x")), "machines": ["local"], "sessions": 2 }), "label: "),
+        (json!({ "order": with("sides", json!(["", ""])), "machines": ["local"], "sessions": 2 }), "sides: "),
+        (json!({ "order": with("suite", json!("none")), "machines": ["local"], "sessions": 2 }), "none"),
+        (json!({ "suite": "summit", "machines": ["local"] }), "suite"),
+        (json!({ "order": short() }), "machines"),
+    ] {
+        let answer = server.batch(&batch, &[]);
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(answer.status == 422 && detail.contains(part), "{batch}: {} {detail}", answer.status);
+        assert_eq!(detail.lines().count(), 1, "{detail}");
+    }
+    let form = "content-type: application/x-www-form-urlencoded";
+    let fields = "suite=summit&scale=0.001&even_if_unfit=yes";
+    for (more, part) in [
+        ("", "machines: name 1 to 40"),
+        ("&machine=local&machine=elsewhere", "elsewhere"),
+        ("&machine=local&sessions=many", "Sessions"),
+        ("&machine=local&sessions=2&label=x", "label: a label is one run"),
+        ("&machine=local&sessions=2&cron=0+0+1+1+*", "one machine and one session"),
+        ("&machine=local&sessions=2&sessions=3", "sessions"),
+    ] {
+        let answer = server.ask("POST", "/", &[form], &format!("{fields}{more}"));
+        let alert = answer.body.split("role=\"alert\">").nth(1).and_then(|rest| rest.split('<').next());
+        assert!(answer.status == 422 && alert.is_some_and(|alert| alert.contains(part)), "{more}: {alert:?}");
+    }
+    // What so many sessions will show is said before.
+    let answer = server.ask("POST", "/", &[form], &format!("{fields}&machine=local&sessions=7&preview=yes"));
+    assert!(answer.status == 200 && answer.body.contains("7 sessions of "), "{}", answer.body);
+    assert_eq!(server.get("/api/v1/jobs").json()["jobs"], json!([]));
 }
 
 #[test]
