@@ -19,28 +19,36 @@ static size_t next_piece(struct call *call, size_t done, size_t unit)
 	return piece < left ? piece : left;
 }
 
-/* Calls `step` over the message; a message of no bytes has one call too. */
+/* Calls `step` over the message, with the next `piece` bytes of `input` and `output`; a message of no bytes has one call too. */
 #define IN_PIECES(unit, step)                                                         \
 	do {                                                                          \
+		const uint8_t *input = call->input;                                   \
+		uint8_t *output = call->output;                                       \
 		size_t done = 0, piece;                                               \
+		(void)output;                                                         \
 		do {                                                                  \
 			piece = next_piece(call, done, unit);                         \
 			enum kuzma_status step_status = (step);                       \
 			if (step_status != KUZMA_OK)                                  \
 				return step_status;                                   \
 			done += piece;                                                \
+			/* Where there is no message, nothing may be added to NULL. */ \
+			if (piece > 0) {                                              \
+				input += piece;                                       \
+				output += piece;                                      \
+			}                                                             \
 		} while (done < call->bytes);                                         \
 	} while (0)
 
 static enum kuzma_status ecb_encrypt(struct call *call)
 {
-	IN_PIECES(block_of(call), kuzma_ecb_encrypt(call->context, call->output + done, call->input + done, piece));
+	IN_PIECES(block_of(call), kuzma_ecb_encrypt(call->context, output, input, piece));
 	return KUZMA_OK;
 }
 
 static enum kuzma_status ecb_decrypt(struct call *call)
 {
-	IN_PIECES(block_of(call), kuzma_ecb_decrypt(call->context, call->output + done, call->input + done, piece));
+	IN_PIECES(block_of(call), kuzma_ecb_decrypt(call->context, output, input, piece));
 	return KUZMA_OK;
 }
 
@@ -50,7 +58,7 @@ static enum kuzma_status cbc_encrypt(struct call *call)
 	size_t iv_bytes = call->iv_blocks * block_of(call);
 
 	memcpy(iv, call->iv, sizeof iv);
-	IN_PIECES(block_of(call), kuzma_cbc_encrypt(call->context, iv, iv_bytes, call->output + done, call->input + done, piece));
+	IN_PIECES(block_of(call), kuzma_cbc_encrypt(call->context, iv, iv_bytes, output, input, piece));
 	memcpy(call->tag, iv, block_of(call));
 	return KUZMA_OK;
 }
@@ -61,7 +69,7 @@ static enum kuzma_status cbc_decrypt(struct call *call)
 	size_t iv_bytes = call->iv_blocks * block_of(call);
 
 	memcpy(iv, call->iv, sizeof iv);
-	IN_PIECES(block_of(call), kuzma_cbc_decrypt(call->context, iv, iv_bytes, call->output + done, call->input + done, piece));
+	IN_PIECES(block_of(call), kuzma_cbc_decrypt(call->context, iv, iv_bytes, output, input, piece));
 	memcpy(call->tag, iv, block_of(call));
 	return KUZMA_OK;
 }
@@ -76,7 +84,7 @@ static enum kuzma_status ctr(struct call *call)
 	status = kuzma_ctr_init(&state, call->context, call->iv, block_of(call) / 2);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_ctr_xor(&state, call->output + done, call->input + done, piece));
+	IN_PIECES(1, kuzma_ctr_xor(&state, output, input, piece));
 	return KUZMA_OK;
 }
 
@@ -94,7 +102,7 @@ static enum kuzma_status feedback(struct call *call,
 	status = kuzma_feedback_init(&state, call->context, call->iv, iv_bytes);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, step(&state, call->output + done, call->input + done, piece));
+	IN_PIECES(1, step(&state, output, input, piece));
 	return KUZMA_OK;
 }
 
@@ -123,7 +131,7 @@ static enum kuzma_status mac(struct call *call)
 	status = kuzma_mac_init(&state, call->context);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_mac_update(&state, call->input + done, piece));
+	IN_PIECES(1, kuzma_mac_update(&state, input, piece));
 	return kuzma_mac_final(&state, call->tag, block_of(call));
 }
 
@@ -140,7 +148,7 @@ static enum kuzma_status ctr_acpkm(struct call *call)
 	status = kuzma_ctr_acpkm_init(&state, backend, call->key, 32, call->iv, block / 2, 5 * block);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_ctr_acpkm_xor(&state, call->output + done, call->input + done, piece));
+	IN_PIECES(1, kuzma_ctr_acpkm_xor(&state, output, input, piece));
 	kuzma_wipe_state(&state, sizeof state);
 	return KUZMA_OK;
 }
@@ -157,7 +165,7 @@ static enum kuzma_status mac_acpkm(struct call *call)
 	status = kuzma_mac_acpkm_init(&state, backend, call->key, 32, 5 * block, 48);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_mac_acpkm_update(&state, call->input + done, piece));
+	IN_PIECES(1, kuzma_mac_acpkm_update(&state, input, piece));
 	return kuzma_mac_acpkm_final(&state, call->tag, block);
 }
 
@@ -200,7 +208,7 @@ static enum kuzma_status mgm_seal(struct call *call)
 	status = mgm_begin(&state, call);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_mgm_encrypt(&state, call->output + done, call->input + done, piece));
+	IN_PIECES(1, kuzma_mgm_encrypt(&state, output, input, piece));
 	return kuzma_mgm_final(&state, call->tag, block_of(call));
 }
 
@@ -236,7 +244,7 @@ static enum kuzma_status mgm_open(struct call *call)
 	status = mgm_begin(&state, call);
 	if (status != KUZMA_OK)
 		return status;
-	IN_PIECES(1, kuzma_mgm_absorb(&state, call->input + done, piece));
+	IN_PIECES(1, kuzma_mgm_absorb(&state, input, piece));
 	status = kuzma_mgm_verify(&state, sealing.tag, block_of(call));
 	if (status != KUZMA_OK)
 		return status;

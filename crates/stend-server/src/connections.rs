@@ -3,23 +3,28 @@
 use std::collections::HashMap;
 use std::future::Ready;
 use std::io::{Error, ErrorKind};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use axum_server::Server;
 use axum_server::accept::Accept;
 use rustix::process::{Resource, getrlimit};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
+use crate::IMPORTS;
 use crate::guard::network;
 use crate::problem::Problem;
-use crate::{IMPORTS, PATIENCE};
+
+/// A connection that asks for nothing within this time is closed.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// No body is longer, but a file's.
 const LONGEST_BODY: usize = 64 * 1024;
@@ -27,6 +32,13 @@ const LONGEST_BODY: usize = 64 * 1024;
 /// So many connections there are at once, and no more than half of the files that may be open; and so many of one address. Viewers who come through one forwarded port all have this machine's.
 const MOST: usize = 1000;
 const MOST_OF_ONE: usize = 200;
+
+/// What listens there, and closes connections whose requests do not arrive.
+pub(crate) fn server(listener: TcpListener) -> std::io::Result<Server<SocketAddr>> {
+    let mut server = axum_server::from_tcp(listener)?.http1_only();
+    server.http_builder().http1().header_read_timeout(PATIENCE);
+    Ok(server.first_request_timeout(PATIENCE))
+}
 
 /// Reads a body as a whole before anything is done with it, unless it takes too long to come.
 pub(crate) async fn body_in_time(request: Request, next: Next) -> Response {
@@ -127,7 +139,49 @@ impl<S: Service<R>, R> Service<R> for Held<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use axum::Router;
+    use axum::middleware::from_fn;
+    use axum::routing::any;
+
     use super::*;
+    use crate::testing::with_a_given_clock;
+
+    #[test]
+    fn a_connection_on_which_no_request_arrives_is_closed() {
+        for sent in ["", "GET / HTTP/1.1\r\nHost: localhost\r\n"] {
+            with_a_given_clock(async {
+                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                let address = listener.local_addr().unwrap();
+                tokio::spawn(server(listener).unwrap().serve(Router::<()>::new().into_make_service()));
+                let asked = std::thread::spawn(move || {
+                    let mut connection = std::net::TcpStream::connect(address).unwrap();
+                    // It may be closed before this arrives.
+                    let _ = connection.write_all(sent.as_bytes());
+                    let _ = connection.read_to_end(&mut Vec::new());
+                });
+                while !asked.is_finished() {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_body_that_does_not_come_and_one_that_does_not_end_are_refused() {
+        with_a_given_clock(async {
+            let mut pages = Router::<()>::new().route("/", any(async || "done")).layer(from_fn(body_in_time));
+            let mut status = async |body| pages.call(Request::new(body)).await.unwrap().status();
+            assert_eq!(status(Body::from(vec![0; LONGEST_BODY])).await, StatusCode::OK);
+            assert_eq!(status(Body::from(vec![0; LONGEST_BODY + 1])).await, StatusCode::PAYLOAD_TOO_LARGE);
+            let before = tokio::time::Instant::now();
+            let part = tokio_stream::once(Ok::<_, Error>("a"));
+            let stalled = Body::from_stream(tokio_stream::StreamExt::chain(part, tokio_stream::pending()));
+            assert_eq!(status(stalled).await, StatusCode::REQUEST_TIMEOUT);
+            assert!(before.elapsed() >= PATIENCE);
+        });
+    }
 
     #[test]
     fn one_address_does_not_take_all_connections_and_those_that_end_are_free_again() {

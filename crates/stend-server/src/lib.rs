@@ -28,6 +28,8 @@ mod schedule;
 mod sensors;
 mod settings;
 mod tell;
+#[cfg(test)]
+mod testing;
 mod throttle;
 mod tls;
 mod work;
@@ -35,7 +37,6 @@ mod work;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -60,9 +61,6 @@ use tls::{Names, Tls};
 
 /// Where a file is sent to: it is larger than other bodies, and has bounds of its own.
 const IMPORTS: &str = "/api/v1/imports";
-
-/// A connection that asks for nothing within this time is closed.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is served, and where.
 #[derive(Debug)]
@@ -149,9 +147,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         let at = token.as_ref().map_or_else(String::new, |token| format!("sign-in?token={token}"));
         let url = format!("{}{}/{at}", names.scheme(), names.to_open());
         let pages = router(&lab, names).into_make_service_with_connect_info::<SocketAddr>();
-        let mut server = axum_server::from_tcp(listener).map_err(failed("listening"))?.http1_only();
-        server.http_builder().http1().header_read_timeout(PATIENCE);
-        let server = server.first_request_timeout(PATIENCE);
+        let server = connections::server(listener).map_err(failed("listening"))?;
         ready(Ready { url, has_token: token.is_some(), own_certificate });
         let bounded = connections::Bounded::new();
         let serving = async {

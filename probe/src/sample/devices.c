@@ -116,13 +116,14 @@ static void make_sets(struct sample_devices *devices)
 {
 	for (size_t i = 0; i < devices->named->count; i++) {
 		const struct option_pair *pair = &devices->named->all[i];
-		struct disk_set *set = devices->sets, *end = set + devices->set_count;
+		struct disk_set *set = NULL;
 		char name[sizeof set->name];
 
 		metric_name(name, sizeof name, pair->name, pair->length);
-		while (set != end && strcmp(set->name, name) != 0)
-			set++;
-		if (set == end) {
+		for (size_t known = 0; known < devices->set_count && set == NULL; known++)
+			if (strcmp(devices->sets[known].name, name) == 0)
+				set = &devices->sets[known];
+		if (set == NULL) {
 			struct disk_set *larger = realloc(devices->sets, (devices->set_count + 1) * sizeof *larger);
 			if (larger == NULL)
 				fail(EXIT_BROKEN, "out of memory");

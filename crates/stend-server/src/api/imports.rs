@@ -56,8 +56,7 @@ pub(crate) async fn import(
     let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
     crate::work::private_directory(&directory).map_err(failed)?;
     let file = Upload(directory.join(fresh_secret()));
-    let whole = tokio::time::timeout(LONGEST_UPLOAD, write(&file.0, body)).await;
-    whole.map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the file came too slowly"))??;
+    received(&file.0, body).await?;
     // One at a time: each is read into memory.
     let _one = lab.one_import.lock().await;
     let said = read(&lab, &file.0, of.host).await?;
@@ -74,6 +73,11 @@ impl Drop for Upload {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+async fn received(path: &Path, body: Body) -> Answer<()> {
+    let whole = tokio::time::timeout(LONGEST_UPLOAD, write(path, body)).await;
+    whole.map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the file came too slowly"))?
 }
 
 async fn write(path: &Path, body: Body) -> Answer<()> {
@@ -104,4 +108,36 @@ async fn read(lab: &Arc<Lab>, path: &Path, host: Option<String>) -> Answer<Vec<S
     let plain = |text: &str| text.replace(&format!("{path}: "), "").replace(&path, "the file");
     let said = said.map_err(|refused| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, plain(refused.detail())))?;
     Ok(said.lines().map(plain).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+    use tokio_stream::{Stream, pending};
+
+    use super::*;
+    use crate::testing::with_a_given_clock;
+
+    #[test]
+    fn a_file_of_which_nothing_comes_and_one_that_comes_too_slowly_are_given_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let refused =
+            |name: &str, parts: std::pin::Pin<Box<dyn Stream<Item = std::io::Result<&'static str>> + Send>>| {
+                let path = directory.path().join(name);
+                with_a_given_clock(async {
+                    let began = Instant::now();
+                    let refused = received(&path, Body::from_stream(parts)).await.unwrap_err();
+                    assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
+                    (began.elapsed(), std::fs::metadata(&path).unwrap().len())
+                })
+            };
+        let (after, size) = refused("stalled", Box::pin(tokio_stream::once(Ok("a")).chain(pending())));
+        assert!((LONGEST_SILENCE..LONGEST_UPLOAD).contains(&after) && size <= 1, "{after:?}");
+        let parts = tokio_stream::iter(std::iter::repeat_with(|| Ok("a"))).then(async |part| {
+            tokio::time::sleep(LONGEST_SILENCE - Duration::from_secs(1)).await;
+            part
+        });
+        let (after, _) = refused("slow", Box::pin(parts));
+        assert!(after >= LONGEST_UPLOAD, "{after:?}");
+    }
 }
