@@ -72,12 +72,12 @@ pub(super) fn sight(suite: &Suite, skipped: &[Skipped], compared: Compared) -> S
     format!("{numbers} of {of}{beside} can show a difference of {}", seen.join(", "))
 }
 
-/// About how long these scenarios take, as far as the suite says; nothing where it says nothing.
-fn duration<'a>(scenarios: impl Iterator<Item = &'a Scenario>, sides: u32) -> String {
+/// About how long these scenarios take so many times, as far as the suite says; nothing where it says nothing.
+fn duration<'a>(scenarios: impl Iterator<Item = &'a Scenario>, times: u32) -> String {
     let (mut known, mut unknown) = (Duration::ZERO, 0_usize);
     for scenario in scenarios {
         match scenario.expected {
-            Some(expected) => known += expected.0 * (scenario.repeats + scenario.warmup) * sides,
+            Some(expected) => known += expected.0 * (scenario.repeats + scenario.warmup) * times,
             None => unknown += 1,
         }
     }
@@ -153,8 +153,10 @@ pub(super) fn print(
             value.lines().for_each(|line| _ = writeln!(text, "        {line}"));
         }
     }
-    let long = duration(measured(), if sides.is_empty() { 1 } else { 2 });
-    let _ = writeln!(text, "{} in all, warm-ups included{long}", english_plural(plan.len(), "repeat", "repeats"));
+    let sessions = compared.sessions.unwrap_or(1);
+    let long = duration(measured(), sessions * if sides.is_empty() { 1 } else { 2 });
+    let of = if sessions > 1 { format!("in each of {sessions} sessions") } else { "in all".into() };
+    let _ = writeln!(text, "{} {of}, warm-ups included{long}", english_plural(plan.len(), "repeat", "repeats"));
     let _ = writeln!(text, "{}", sight(&suite, &skipped, compared));
     output::print(&text)?;
     Ok(())
