@@ -398,7 +398,7 @@ pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64, user: Option<String>) -> An
     };
     if lab.with(set).await? {
         // One that has ended has no process.
-        blocking(lab, move |_| work::stop(&job.run)).await?;
+        blocking(lab, move |lab| work::stop(lab, &job.run)).await?;
     }
     lab.changed();
     known_job(lab, id).await

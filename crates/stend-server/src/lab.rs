@@ -1,10 +1,12 @@
 //! What all parts of the server share.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::http::StatusCode;
+use rustix::process::Pid;
 use stend_model::record::Summary;
 use stend_model::run::HERE;
 use stend_stand::hosts::Hosts;
@@ -49,6 +51,8 @@ pub(crate) struct Lab {
     /// Tells that the journal has grown.
     noted: watch::Sender<()>,
     runs: Mutex<Option<Listed>>,
+    /// The processes that this server has started, by their runs.
+    processes: Mutex<BTreeMap<String, Pid>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
@@ -80,6 +84,7 @@ impl Lab {
             change: watch::channel(0).0,
             noted: watch::channel(()).0,
             runs: Mutex::default(),
+            processes: Mutex::default(),
             suites: OnceLock::new(),
             sampled: Mutex::default(),
             is_secure,
@@ -91,6 +96,10 @@ impl Lab {
             one_sign_in: tokio::sync::Mutex::default(),
             one_import: tokio::sync::Mutex::default(),
         }
+    }
+
+    pub(crate) fn processes(&self) -> MutexGuard<'_, BTreeMap<String, Pid>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Does something with the server's file, on a thread that may wait for the disk.

@@ -14,7 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use rustix::process::{Pid, Signal, geteuid, kill_process};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, waitid};
 use stend_model::run::RunState;
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
@@ -189,17 +190,24 @@ fn start(lab: &Lab, job: &Job, words: &[String]) -> Result<ExitStatus, ServerErr
     // A signal to the server's group is none to the run.
     command.process_group(0);
     let mut child = command.spawn().map_err(failed("stend cannot be started"))?;
+    let pid = Pid::from_child(&child);
+    lab.processes().insert(job.run.clone(), pid);
     // Who stopped it before it was there found nothing to stop.
-    if lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping) {
-        stop(&job.run);
+    if matches!(lab.job_now(job.id), Ok(Some(job)) if job.state == State::Stopping) {
+        stop(lab, &job.run);
     }
     lab.changed();
+    // Its number is its own until it is waited for.
+    while matches!(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT), Err(Errno::INTR)) {}
+    lab.processes().remove(&job.run);
     child.wait().map_err(failed("stend cannot be waited for"))
 }
 
-/// Tells the process of a run to stop, as Ctrl-C does; whether there is one.
-pub(crate) fn stop(run: &str) -> bool {
-    process_of(run).is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
+/// Tells the process of a run to stop, as Ctrl-C does; whether there is one. Of one that has just been started /proc has no words yet.
+pub(crate) fn stop(lab: &Lab, run: &str) -> bool {
+    let processes = lab.processes();
+    let process = processes.get(run).copied().or_else(|| process_of(run));
+    process.is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
 }
 
 /// The process that measures a run.
@@ -321,4 +329,36 @@ pub(crate) fn command(program: &std::path::Path, store: &std::path::Path) -> Com
     let mut command = Command::new(program);
     command.arg("--store").arg(store).arg("--color=never");
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::jobs::{Added, Order};
+
+    #[test]
+    fn a_run_that_is_stopped_before_its_command_has_begun_is_stopped() {
+        let store = tempfile::tempdir().unwrap();
+        // In the place of a process of which /proc has no words yet, one that has other words.
+        let program = store.path().join("program");
+        std::fs::write(&program, "#!/bin/sh\nexec sleep 1000\n").unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let database = Database::open(store.path()).unwrap();
+        let order: Order = serde_json::from_str(r#"{"suite": "quick"}"#).unwrap();
+        let Added::New(jobs) = database.add(&order.into(), None, None).unwrap() else { panic!("it is new") };
+        let lab = Lab::new(store.path().to_owned(), program, database, false);
+        std::thread::scope(|scope| {
+            let ended = scope.spawn(|| start(&lab, &jobs[0], &["run".into()]));
+            while lab.processes().is_empty() {
+                assert!(!ended.is_finished());
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            assert!(stop(&lab, &jobs[0].run));
+            assert_eq!(code(ended.join().unwrap().unwrap()), Some(130));
+        });
+        assert!(lab.processes().is_empty());
+        assert!(!stop(&lab, &jobs[0].run), "it has ended");
+    }
 }
