@@ -349,6 +349,10 @@ mod tests {
         let order: Order = serde_json::from_str(r#"{"suite": "quick"}"#).unwrap();
         let Added::New(jobs) = database.add(&order.into(), None, None).unwrap() else { panic!("it is new") };
         let lab = Lab::new(store.path().to_owned(), program, database, false);
+        // As the server has it: what a script starts in the background ignores SIGINT, and so would all that it starts.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _inside = runtime.enter();
+        let _handled = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).unwrap();
         std::thread::scope(|scope| {
             let ended = scope.spawn(|| start(&lab, &jobs[0], &["run".into()]));
             while lab.processes().is_empty() {
