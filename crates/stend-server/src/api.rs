@@ -329,7 +329,7 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, u
 /// What a dry run says of an order.
 pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
     refuse_words(&batch.order)?;
-    batch.check().map_err(|said| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said))?;
+    batch.check()?;
     for machine in &batch.machines {
         known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
     }

@@ -123,23 +123,24 @@ impl Batch {
         self.machines.len() * self.sessions as usize
     }
 
-    /// What is wrong with how many runs it makes, if something is.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    /// Refuses what cannot be so many runs.
+    pub(crate) fn check(&self) -> Result<(), ServerError> {
+        let refused = |said: String| Err(ServerError::Refused(said));
         let distinct: BTreeSet<&String> = self.machines.iter().collect();
         if distinct.len() < self.machines.len() || !(1..=MOST_MACHINES).contains(&distinct.len()) {
-            return Err(format!("machines: name 1 to {MOST_MACHINES}, each once"));
+            return refused(format!("machines: name 1 to {MOST_MACHINES}, each once"));
         }
         if self.order.machine != HERE {
-            return Err("order: leave out its machine; machines names all".into());
+            return refused("order: leave out its machine; machines names all".into());
         }
         if !(1..=MOST_SESSIONS).contains(&self.sessions) {
-            return Err(format!("sessions: it is 1 to {MOST_SESSIONS}"));
+            return refused(format!("sessions: it is 1 to {MOST_SESSIONS}"));
         }
         if self.order.label.is_some() && self.runs() > 1 {
-            return Err(ONE_LABEL.into());
+            return refused(ONE_LABEL.into());
         }
         if self.order.sides.is_some() && self.sessions > 1 {
-            return Err("sides: they take turns within one run, so there is one session".into());
+            return refused("sides: they take turns within one run, so there is one session".into());
         }
         Ok(())
     }

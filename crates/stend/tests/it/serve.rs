@@ -551,15 +551,21 @@ fn pages_show_machines_history_references_and_rigs() {
     assert_eq!((&kinds[0]["kind"], &kinds[1]["kind"]), (&json!("rig-down"), &json!("rig-up")));
 }
 
-#[test]
-fn two_machines_are_measured_at_once_and_compared() {
-    let (Some(one), Some(other)) = (Sshd::new(), Sshd::new()) else { return };
+/// Two machines, which the first calls rack-1 and rack-2.
+fn two_machines() -> Option<[Sshd; 2]> {
+    let (one, other) = (Sshd::new()?, Sshd::new()?);
     for machine in [&one, &other] {
         machine.with_build();
     }
     one.knows(&other, "other");
     one.fine(&["hosts", "add", "rack-1", "stand"]);
     one.fine(&["hosts", "add", "rack-2", "other"]);
+    Some([one, other])
+}
+
+#[test]
+fn two_machines_are_measured_at_once_and_compared() {
+    let Some([one, _other]) = two_machines() else { return };
     let server = Server::of_command(&one.stand, &mut one.command(&["serve", "--listen", "127.0.0.1:0"])).signed_in();
     let order = |machine: &str| {
         let mut order = short();
@@ -582,13 +588,7 @@ fn two_machines_are_measured_at_once_and_compared() {
 
 #[test]
 fn machines_are_measured_round_by_round_and_compared_by_a_link() {
-    let (Some(one), Some(other)) = (Sshd::new(), Sshd::new()) else { return };
-    for machine in [&one, &other] {
-        machine.with_build();
-    }
-    one.knows(&other, "other");
-    one.fine(&["hosts", "add", "rack-1", "stand"]);
-    one.fine(&["hosts", "add", "rack-2", "other"]);
+    let Some([one, _other]) = two_machines() else { return };
     let server = Server::of_command(&one.stand, &mut one.command(&["serve", "--listen", "127.0.0.1:0"])).signed_in();
     let batch = json!({ "order": short(), "machines": ["rack-1", "rack-2"], "sessions": 2 });
     // The plan is of each machine, with what so many sessions will show.
