@@ -1,7 +1,9 @@
 //! The API, for programs: JSON in the shapes that `--json` of the commands has.
 
 pub(crate) mod accounts;
+pub(crate) mod files;
 pub(crate) mod imports;
+pub(crate) mod jobs;
 pub(crate) mod journal;
 pub(crate) mod schedule;
 
@@ -12,8 +14,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::header::{CONTENT_TYPE, LOCATION};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
@@ -23,16 +25,13 @@ use stend_model::record::{JSON_VERSION, Summary};
 use stend_store::Store;
 use tokio_stream::Stream;
 
-use crate::accounts::{Role, Who};
-use crate::api::accounts::{Body as Sent, read};
-use crate::database::Database;
+use crate::accounts::Who;
 use crate::error::ServerError;
 use crate::guard::now;
-use crate::jobs::{Added, Batch, Job, MOST_MACHINES, Order};
-use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::live::{Seen, View};
 use crate::openapi;
+use crate::order::MOST_MACHINES;
 use crate::problem::Problem;
 use crate::work;
 
@@ -206,139 +205,6 @@ pub(crate) async fn machines(lab: Served) -> Answer<Response> {
     asked(&lab, ["hosts", "--json"]).await
 }
 
-/// Jobs, newest first.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct JobList {
-    schema_version: u32,
-    /// The jobs.
-    jobs: Vec<Job>,
-    /// What `before` is for the next page; none on the last one.
-    next: Option<i64>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WhichJobs {
-    before: Option<i64>,
-    limit: Option<usize>,
-}
-
-pub(crate) async fn jobs(lab: Served, Query(which): Query<WhichJobs>) -> Answer<Json<JobList>> {
-    let limit = page(which.limit)?;
-    let mut jobs = lab.with(move |database| database.newest(which.before, limit + 1)).await?;
-    let next = cut(&mut jobs, limit, |job| job.id);
-    Ok(Json(JobList { schema_version: JSON_VERSION, jobs, next }))
-}
-
-/// A job with what its command said.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct JobInFull {
-    schema_version: u32,
-    /// The job.
-    job: Job,
-    /// The end of what its command said, 64 KiB at most.
-    log: String,
-}
-
-pub(crate) async fn job(lab: Served, Path(id): Path<i64>) -> Answer<Json<JobInFull>> {
-    let job = known_job(&lab, id).await?;
-    let run = job.run.clone();
-    let log = blocking(&lab, move |lab| work::log(lab, &run)).await?;
-    Ok(Json(JobInFull { schema_version: JSON_VERSION, job, log }))
-}
-
-/// Adds a job to the queue. `Idempotency-Key` makes a second order of the same key the first one.
-pub(crate) async fn start(
-    lab: Served,
-    who: Extension<Who>,
-    headers: HeaderMap,
-    order: Sent<Order>,
-) -> Answer<Response> {
-    let order = read(order)?;
-    let (status, mut jobs) = queued(&lab, who.0, &headers, order.into()).await?;
-    let job = jobs.swap_remove(0);
-    let location = HeaderValue::from_str(&format!("/api/v1/jobs/{}", job.id)).expect("it is plain text");
-    Ok((status, [(LOCATION, location)], Json(job)).into_response())
-}
-
-/// The jobs of an order.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Jobs {
-    schema_version: u32,
-    /// The jobs, round by round.
-    jobs: Vec<Job>,
-}
-
-/// The same for several machines or sessions: all of their jobs, or none.
-pub(crate) async fn start_batch(
-    lab: Served,
-    who: Extension<Who>,
-    headers: HeaderMap,
-    batch: Sent<Batch>,
-) -> Answer<(StatusCode, Json<Jobs>)> {
-    let batch = read(batch)?;
-    let (status, jobs) = queued(&lab, who.0, &headers, batch).await?;
-    Ok((status, Json(Jobs { schema_version: JSON_VERSION, jobs })))
-}
-
-async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> Answer<(StatusCode, Vec<Job>)> {
-    let key = headers.get("idempotency-key").map(|key| key.to_str().map(str::to_owned));
-    let key =
-        key.transpose().map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "Idempotency-Key: it is plain text"))?;
-    if key.as_ref().is_some_and(|key| key.is_empty() || key.len() > LONGEST_KEY) {
-        return Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            format!("Idempotency-Key: it is 1 to {LONGEST_KEY} characters"),
-        ));
-    }
-    match ordered(lab, batch, key, who.name).await? {
-        Added::New(jobs) => Ok((StatusCode::CREATED, jobs)),
-        Added::Again(jobs) => Ok((StatusCode::OK, jobs)),
-        Added::KeyTaken => {
-            let said = "Idempotency-Key: another order had this key; draw a new one for each order";
-            Err(Problem::new(StatusCode::CONFLICT, said))
-        }
-    }
-}
-
-/// Checks an order by a dry run of its command, and adds it to the queue.
-pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
-    planned(lab, &batch).await?;
-    let add = move |database: &Database| {
-        database.at_once(|| {
-            // The role may have been lost since it was asked for, so it is looked at where nothing comes between.
-            if let Some(name) = &user
-                && database.user(name)?.is_none_or(|user| user.role < Role::Operator)
-            {
-                return Err(ServerError::Refused(format!("{name} may no longer start runs")));
-            }
-            let added = database.add(&batch, key.as_deref(), user.as_deref())?;
-            if let Added::New(jobs) = &added {
-                for job in jobs {
-                    database.note(Kind::RunQueued, user.as_deref(), &job.run, &job.order.suite)?;
-                }
-            }
-            Ok(added)
-        })
-    };
-    let added = lab.with(add).await?;
-    lab.changed();
-    Ok(added)
-}
-
-/// What a dry run says of an order.
-pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
-    refuse_words(&batch.order)?;
-    batch.check()?;
-    for machine in &batch.machines {
-        known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
-    }
-    let mut words = batch.words();
-    words.push("--dry-run".into());
-    let plan = work::done(lab, words).await?;
-    Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
-}
-
 /// Refuses a machine that is not one of the lab's.
 pub(crate) async fn known_machine(lab: &Arc<Lab>, name: &str) -> Answer<()> {
     let known = lab.machines().await?;
@@ -346,86 +212,6 @@ pub(crate) async fn known_machine(lab: &Arc<Lab>, name: &str) -> Answer<()> {
         return Ok(());
     }
     Err(Problem::not_found(format!("machine: there is no \"{}\"; there are {}", brief(name), known.join(", "))))
-}
-
-/// A suite is one of the program's: a path would be a file of whoever runs the server. A side is no option.
-fn refuse_words(order: &Order) -> Answer<()> {
-    let unfit = |what: &str| Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, what));
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
-    if !order.suite.starts_with(|first: char| first.is_ascii_alphanumeric()) || !order.suite.chars().all(is_plain) {
-        return unfit("suite: name one of the program's suites");
-    }
-    if !(-10..=10).contains(&order.priority) {
-        return unfit("priority: it is -10 to 10");
-    }
-    if order.sides.iter().flatten().any(|side| side.starts_with('-')) {
-        return unfit("sides: a side is a list of settings KEY=VALUE, and begins with no hyphen");
-    }
-    Ok(())
-}
-
-/// What a dry run says, and what is wrong with an order.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Plan {
-    schema_version: u32,
-    /// What would be done, in lines.
-    plan: String,
-}
-
-/// Says what an order would do, and queues nothing.
-pub(crate) async fn plan(lab: Served, order: Sent<Order>) -> Answer<Json<Plan>> {
-    let batch = read(order)?.into();
-    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch).await? }))
-}
-
-/// Stops a job: one that waits at once, one that is measured after the repeat that is being made.
-pub(crate) async fn stop(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<Json<Job>> {
-    stopped(&lab, id, who.0.name).await.map(Json)
-}
-
-pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
-    use crate::jobs::State::{Running, Stopped, Stopping, Waiting};
-    let job = known_job(lab, id).await?;
-    let run = job.run.clone();
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let is_at_work = !database.set(id, &[Waiting], Stopped, None)?;
-            if !is_at_work || database.set(id, &[Running], Stopping, None)? {
-                database.note(Kind::RunStopped, user.as_deref(), &run, &job.order.suite)?;
-            }
-            Ok(is_at_work)
-        })
-    };
-    if lab.with(set).await? {
-        // One that has ended has no process.
-        blocking(lab, move |lab| work::stop(lab, &job.run)).await?;
-    }
-    lab.changed();
-    known_job(lab, id).await
-}
-
-/// Goes on with a job that was stopped or has failed.
-pub(crate) async fn resume(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<Json<Job>> {
-    resumed(&lab, id, who.0.name).await.map(Json)
-}
-
-pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
-    use crate::jobs::State::{Failed, Stopped, Waiting};
-    let job = known_job(lab, id).await?;
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let has_set = database.set(id, &[Stopped, Failed], Waiting, None)?;
-            if has_set {
-                database.note(Kind::RunResumed, user.as_deref(), &job.run, &job.order.suite)?;
-            }
-            Ok(has_set)
-        })
-    };
-    if !lab.with(set).await? {
-        return Err(Problem::new(StatusCode::CONFLICT, format!("job {id} is neither stopped nor failed")));
-    }
-    lab.changed();
-    known_job(lab, id).await
 }
 
 /// The API's description.
@@ -611,8 +397,4 @@ fn no_run(wanted: &str) -> Problem {
 /// What somebody sent, as far as it is worth repeating.
 pub(crate) fn brief(text: &str) -> String {
     text.chars().take(80).collect()
-}
-
-pub(crate) async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
-    lab.with(move |database| database.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
 }

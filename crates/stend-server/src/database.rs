@@ -88,6 +88,13 @@ const STEPS: &[&str] = &[
     ALTER TABLE job ADD COLUMN round INTEGER;
     CREATE INDEX job_batch ON job (batch);
     ",
+    "
+    CREATE TABLE file (
+        sha256 TEXT PRIMARY KEY,
+        text TEXT NOT NULL,
+        kept_at INTEGER NOT NULL
+    ) STRICT;
+    ",
 ];
 
 /// Makes an empty file for the user alone, where there is none: hashes of passwords are nobody else's. SQLite gives its other files the same mode.

@@ -3,164 +3,15 @@
 //! A job has the id of its run from the beginning. So whatever happens to the server, the store and the processes that there are say how far the job is,
 //! and nothing is started twice.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_model::run::{HERE, fresh_run_id};
+use stend_model::run::fresh_run_id;
 
 use crate::database::Database;
 use crate::error::ServerError;
-
-/// What is to be measured: words of `stend run`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Order {
-    /// A suite of the program.
-    #[schemars(regex(pattern = r"^[A-Za-z0-9][A-Za-z0-9_-]*$"))]
-    pub(crate) suite: String,
-    /// The machine: `local`, or one that `stend hosts` lists.
-    #[serde(default = "here")]
-    pub(crate) machine: String,
-    /// What the run is to be called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) label: Option<String>,
-    /// How often each scenario is measured, in place of what the suite says.
-    #[schemars(range(min = 1))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) repeats: Option<u32>,
-    /// What sizes and durations are multiplied by.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) scale: Option<f64>,
-    /// Variables of the suite, as `--set` takes them.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) set: BTreeMap<String, String>,
-    /// Whether to measure even if the machine is unfit; the run keeps the reasons.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) even_if_unfit: bool,
-    /// A rig that is set up on this machine, to be loaded, as `--target-name` takes it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) target: Option<String>,
-    /// Of two jobs of a machine the one with the higher priority is measured first: -10 to 10, usually 0.
-    #[schemars(range(min = -10, max = 10))]
-    #[serde(default, skip_serializing_if = "is_usual")]
-    pub(crate) priority: i8,
-    /// Two configurations to measure alternately, as `--ab` takes them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sides: Option<[String; 2]>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_usual(priority: &i8) -> bool {
-    *priority == 0
-}
-
-fn here() -> String {
-    HERE.into()
-}
-
-impl Order {
-    /// The words of the command. A suite is a plain word, and other values stand in one word with their options, so none is taken for an option. (Behind
-    /// `--` it would be a command to time.)
-    pub(crate) fn words(&self) -> Vec<String> {
-        let mut words = vec!["run".to_owned(), self.suite.clone(), format!("--on={}", self.machine)];
-        words.extend(self.label.iter().map(|label| format!("--label={label}")));
-        words.extend(self.repeats.iter().map(|repeats| format!("--repeats={repeats}")));
-        words.extend(self.scale.iter().map(|scale| format!("--scale={scale}")));
-        words.extend(self.set.iter().map(|(name, value)| format!("--set={name}={value}")));
-        words.extend(self.target.iter().map(|target| format!("--target-name={target}")));
-        words.extend(self.even_if_unfit.then(|| "--even-if-unfit".to_owned()));
-        if let Some([a, b]) = &self.sides {
-            words.extend(["--ab".to_owned(), a.clone(), b.clone()]);
-        }
-        words
-    }
-
-    /// The words of the command that goes on with its run.
-    pub(crate) fn words_to_resume(&self, run: &str) -> Vec<String> {
-        let mut words = vec!["resume".to_owned(), run.to_owned()];
-        words.extend(self.even_if_unfit.then(|| "--even-if-unfit".to_owned()));
-        words
-    }
-}
-
-/// An order for several machines or sessions: a job for each run. With one machine and one session it is a job like any other.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Batch {
-    /// What is to be measured, without `machine`. If there are several runs, it has neither a `label` nor, with several sessions, `sides`.
-    pub(crate) order: Order,
-    /// The machines: `local`, or those that `stend hosts` lists.
-    #[schemars(length(min = 1, max = MOST_MACHINES))]
-    pub(crate) machines: Vec<String>,
-    /// How many runs of each machine are made, round by round.
-    #[schemars(range(min = 1, max = MOST_SESSIONS))]
-    #[serde(default = "one")]
-    pub(crate) sessions: u32,
-}
-
-/// A report has no more columns.
-pub(crate) const MOST_MACHINES: usize = 40;
-/// As many as `stend run` takes.
-pub(crate) const MOST_SESSIONS: u32 = 100;
-
-fn one() -> u32 {
-    1
-}
-
-impl From<Order> for Batch {
-    fn from(order: Order) -> Self {
-        let machines = vec![order.machine.clone()];
-        Self { order: Order { machine: here(), ..order }, machines, sessions: 1 }
-    }
-}
-
-impl Batch {
-    /// How many runs it makes.
-    pub(crate) fn runs(&self) -> usize {
-        self.machines.len() * self.sessions as usize
-    }
-
-    /// Refuses what cannot be so many runs.
-    pub(crate) fn check(&self) -> Result<(), ServerError> {
-        let refused = |said: String| Err(ServerError::Refused(said));
-        let distinct: BTreeSet<&String> = self.machines.iter().collect();
-        if distinct.len() < self.machines.len() || !(1..=MOST_MACHINES).contains(&distinct.len()) {
-            return refused(format!("machines: name 1 to {MOST_MACHINES}, each once"));
-        }
-        if self.order.machine != HERE {
-            return refused("order: leave out its machine; machines names all".into());
-        }
-        if !(1..=MOST_SESSIONS).contains(&self.sessions) {
-            return refused(format!("sessions: it is 1 to {MOST_SESSIONS}"));
-        }
-        if self.order.label.is_some() && self.runs() > 1 {
-            return refused(ONE_LABEL.into());
-        }
-        if self.order.sides.is_some() && self.sessions > 1 {
-            return refused("sides: they take turns within one run, so there is one session".into());
-        }
-        Ok(())
-    }
-
-    /// What its jobs are, each with its round: a round has a run of each machine.
-    fn orders(&self) -> impl Iterator<Item = (u32, Order)> {
-        let of_machine = |machine: &String| Order { machine: machine.clone(), ..self.order.clone() };
-        (1..=self.sessions).flat_map(move |round| self.machines.iter().map(move |one| (round, of_machine(one))))
-    }
-
-    /// The words of the command that would do all of it.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let mut words = Order { machine: self.machines.join(","), ..self.order.clone() }.words();
-        words.extend((self.sessions > 1).then(|| format!("--sessions={}", self.sessions)));
-        words
-    }
-}
-
-/// Why several runs get no label.
-pub(crate) const ONE_LABEL: &str = "label: a label is one run's, and this makes many";
+use crate::order::{Batch, Order};
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -261,6 +112,9 @@ impl Database {
         );
         let mut jobs: Vec<Job> = Vec::new();
         for (round, order) in batch.orders() {
+            if let Some(label) = &order.label {
+                self.check_unclaimed(label)?;
+            }
             // Many are drawn in one minute, so some are drawn twice.
             let mut run = fresh_run_id(now);
             while self.job_of_run(&run)?.is_some() {
@@ -275,6 +129,17 @@ impl Database {
             jobs.push(made);
         }
         Ok(Added::New(jobs))
+    }
+
+    /// Refuses a label that a run is to get which has not begun.
+    fn check_unclaimed(&self, label: &str) -> Result<(), ServerError> {
+        let query = "SELECT run FROM job WHERE state IN ('waiting', 'running') AND json_extract(asked, '$.label') = ?1";
+        let claimed: Option<String> = self
+            .connection
+            .query_row(query, [label], |row| row.get(0))
+            .optional()
+            .map_err(|source| self.explain(source))?;
+        claimed.map_or(Ok(()), |run| Err(ServerError::Refused(format!("label: run {run} is to be called {label}"))))
     }
 
     /// The newest orders, newest first: each by its first job.

@@ -18,6 +18,7 @@ use crate::error::ServerError;
 use crate::guard::Tries;
 use crate::jobs::Job;
 use crate::live::Streams;
+use crate::order::Order;
 use crate::pages::samples::Sampled;
 use crate::problem::Problem;
 use crate::work;
@@ -122,6 +123,11 @@ impl Lab {
     /// A job as it is now.
     pub(crate) fn job_now(&self, id: i64) -> Result<Option<Job>, ServerError> {
         self.database.lock().unwrap_or_else(PoisonError::into_inner).job(id)
+    }
+
+    /// The texts of an order's files.
+    pub(crate) fn files_of(&self, order: &Order) -> Result<BTreeMap<String, String>, ServerError> {
+        self.database.lock().unwrap_or_else(PoisonError::into_inner).files_of(order)
     }
 
     /// Does what hashes a password.

@@ -12,6 +12,7 @@ mod connections;
 mod database;
 mod error;
 mod etag;
+mod files;
 mod guard;
 mod health;
 mod jobs;
@@ -20,6 +21,7 @@ mod lab;
 mod live;
 mod metrics;
 mod openapi;
+mod order;
 mod pages;
 mod problem;
 mod retention;
@@ -118,6 +120,9 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     settings.make_places(&database)?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
+    // It is given to commands that run elsewhere.
+    let at = served.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
+    let served = Served { store: at, ..served };
     let token = (!has_users).then(fresh_secret);
     if let Some(token) = &token {
         let (kind, role) = (Kind::Once, Role::Admin);
@@ -196,8 +201,10 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/commands/{command}", get(commands::printed))
         .route("/api/v1/suites", get(api::suites))
         .route("/api/v1/machines", get(api::machines))
-        .route("/api/v1/jobs", get(api::jobs))
-        .route("/api/v1/jobs/{job}", get(api::job))
+        .route("/api/v1/jobs", get(api::jobs::jobs))
+        .route("/api/v1/jobs/{job}", get(api::jobs::job))
+        .route("/api/v1/batches/{batch}", get(api::jobs::batch))
+        .route("/api/v1/files/{file}", get(api::files::file))
         .route("/api/v1/schedule", get(api::schedule::lines))
         .route("/api/v1/changes", get(api::changes))
         .route("/api/v1/me", get(api::accounts::me))
@@ -220,11 +227,12 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/rigs/{rig}/down", post(pages::rigs::down))
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
-        .route("/api/v1/plan", post(api::plan))
-        .route("/api/v1/jobs", post(api::start))
-        .route("/api/v1/batches", post(api::start_batch))
-        .route("/api/v1/jobs/{job}/stop", post(api::stop))
-        .route("/api/v1/jobs/{job}/resume", post(api::resume))
+        .route("/api/v1/plan", post(api::jobs::plan))
+        .route("/api/v1/jobs", post(api::jobs::start))
+        .route("/api/v1/batches", post(api::jobs::start_batch))
+        .route("/api/v1/jobs/{job}/stop", post(api::jobs::stop))
+        .route("/api/v1/jobs/{job}/resume", post(api::jobs::resume))
+        .route("/api/v1/files", post(api::files::keep))
         .route(IMPORTS, post(api::imports::import))
         .route("/api/v1/schedule", post(api::schedule::add))
         .route("/api/v1/schedule/{line}", delete(api::schedule::remove))

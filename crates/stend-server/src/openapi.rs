@@ -5,13 +5,16 @@ use serde_json::{Map, Value, json};
 
 use crate::accounts::{Role, Who};
 use crate::api::accounts::{MadeToken, NewToken, NewUser, OwnPassword, Password, Tokens, UserChange, Users};
+use crate::api::files::KeptFile;
 use crate::api::imports::Imported;
+use crate::api::jobs::{JobInFull, JobList, Jobs, Plan};
 use crate::api::journal::Entries;
 use crate::api::schedule::{Lines, NewLine};
-use crate::api::{JobInFull, JobList, Jobs, LARGEST_PAGE, LONGEST_KEY, Plan, Runs};
+use crate::api::{LARGEST_PAGE, LONGEST_KEY, Runs};
 use crate::commands::{self, Looking, Printed};
-use crate::jobs::{Batch, Job, Order};
+use crate::jobs::Job;
 use crate::journal::Category;
+use crate::order::{Batch, Order};
 use crate::problem::Problem;
 use crate::schedule::Line;
 
@@ -30,6 +33,8 @@ enum Answer {
     Command(&'static str),
     /// Server-sent events.
     Events,
+    /// A plain text.
+    Text,
     /// Nothing.
     Nothing,
 }
@@ -121,12 +126,23 @@ fn requests() -> Vec<Request> {
         operators(
             post(
                 BATCHES,
-                "Queue runs of several machines or sessions, all or none; of one Idempotency-Key only once",
+                "Queue runs of several machines, sessions or states, all or none; of one Idempotency-Key only once",
                 "201",
                 own::<Jobs>(),
             )
             .takes::<Batch>(),
         ),
+        get("/batches/{batch}", "Show the jobs of such an order, by the run of the first", own::<Jobs>()),
+        Request {
+            takes_file: true,
+            ..operators(post(
+                "/files",
+                "Keep a text of at most 64 KiB that an order names: a suite, a job file, a rig",
+                "201",
+                own::<KeptFile>(),
+            ))
+        },
+        get("/files/{file}", "Show a text that was kept, by its SHA-256", Answer::Text),
         get("/jobs/{job}", "Show a job, and what its command said", own::<JobInFull>()),
         operators(post("/jobs/{job}/stop", "Stop a job", "200", own::<Job>())),
         operators(post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", own::<Job>())),
@@ -211,6 +227,7 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
             json!({ "application/json": { "schema": { "$ref": format!("{COMMANDS}#/documents/{name}") } } })
         }
         Answer::Events => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
+        Answer::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
     };
     let in_path = request.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {

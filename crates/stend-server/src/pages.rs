@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod journal;
 pub(crate) mod lab;
 pub(crate) mod machine;
+mod order_form;
 pub(crate) mod results;
 pub(crate) mod rigs;
 pub(crate) mod samples;

@@ -14,9 +14,10 @@ use crate::api;
 use crate::database::Database;
 use crate::error::ServerError;
 use crate::guard::now as this_second;
-use crate::jobs::{Order, State};
+use crate::jobs::State;
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::order::Order;
 
 /// The clock is looked at so often: it may be set meanwhile.
 const LONGEST_SLEEP: Duration = Duration::from_secs(60);
@@ -142,11 +143,11 @@ async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
     let refused = if waits {
         Some("the one before still waits".to_owned())
     } else {
-        let ordered = api::ordered(lab, line.order.clone().into(), Some(key), line.user.clone()).await;
+        let ordered = api::jobs::ordered(lab, line.order.clone().into(), Some(key), line.user.clone()).await;
         ordered.err().map(|problem| problem.detail().to_owned())
     };
     if let Some(why) = refused {
-        let about = format!("{} {}", line.cron, line.order.suite);
+        let about = format!("{} {}", line.cron, line.order.work());
         let _ = lab.with(move |database| database.note(Kind::ScheduleRefused, None, &about, &why)).await;
     }
 }

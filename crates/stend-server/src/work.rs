@@ -16,12 +16,13 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, waitid};
-use stend_model::run::RunState;
+use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
 
 use crate::database::Database;
 use crate::error::ServerError;
+use crate::files::Directory;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -66,7 +67,7 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
                     database.at_once(|| {
                         let is_set = database.set(begun.id, &[State::Waiting], State::Running, None)?;
                         if is_set {
-                            database.note(Kind::RunBegan, None, &begun.run, &begun.order.suite)?;
+                            database.note(Kind::RunBegan, None, &begun.run, &begun.order.work())?;
                         }
                         Ok(is_set)
                     })
@@ -88,18 +89,25 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
 async fn attend(lab: Arc<Lab>, job: Job) {
     let ended = {
         let (lab, job) = (Arc::clone(&lab), job.clone());
-        tokio::task::spawn_blocking(move || see_through(&lab, &job)).await
+        tokio::task::spawn_blocking(move || {
+            let ended = see_through(&lab, &job);
+            // Rules are for suites, by the names that their files give them.
+            let suite = run_in_store(&lab, &job.run).ok().flatten().map(|run| run.suite.name);
+            (ended, suite)
+        })
+        .await
     };
-    let (state, reason) = match ended {
-        Ok(Ok(ended)) => ended,
-        Ok(Err(error)) => (State::Failed, Some(error.to_string())),
-        Err(panic) => (State::Failed, Some(panic.to_string())),
+    let (state, reason, suite) = match ended {
+        Ok((Ok((state, reason)), suite)) => (state, reason, suite),
+        Ok((Err(error), _)) => (State::Failed, Some(error.to_string()), None),
+        Err(panic) => (State::Failed, Some(panic.to_string()), None),
     };
+    let suite = suite.unwrap_or_else(|| job.order.work());
     let set = move |database: &Database| {
         database.at_once(|| {
             let is_set = database.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref())?;
             match state {
-                State::Finished if is_set => database.note(Kind::RunFinished, None, &job.run, &job.order.suite),
+                State::Finished if is_set => database.note(Kind::RunFinished, None, &job.run, &suite),
                 State::Failed if is_set => {
                     database.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default())
                 }
@@ -115,6 +123,7 @@ async fn attend(lab: Arc<Lab>, job: Job) {
 /// Starts what is missing of a job, or finds what is at work, and waits for its end.
 fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerError> {
     let mut status = None;
+    let directory = Directory::of_run(lab, &job.run);
     if let Some(pid) = process_of(&job.run) {
         while measures(pid, &job.run) {
             std::thread::sleep(LOOK);
@@ -134,7 +143,11 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
         if !is_free(lab, job)? {
             return Ok((State::Stopped, None));
         }
-        status = Some(start(lab, job, &words)?);
+        let mut command = lab.command(&words);
+        if let Some(directory) = directory.write(&lab.files_of(&job.order)?)? {
+            command.current_dir(directory);
+        }
+        status = Some(start(lab, job, command)?);
     }
     let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
     let last = || last_line(lab, &job.run);
@@ -181,11 +194,10 @@ fn code(status: ExitStatus) -> Option<i32> {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal))
 }
 
-/// Runs a command of this program to its end. What it says goes to the run's log.
-fn start(lab: &Lab, job: &Job, words: &[String]) -> Result<ExitStatus, ServerError> {
+/// Runs the command of a job to its end. What it says goes to the run's log.
+fn start(lab: &Lab, job: &Job, mut command: Command) -> Result<ExitStatus, ServerError> {
     let failed = |what| move |source| ServerError::System { what, source };
     let log = log_to_write(lab, &job.run)?;
-    let mut command = lab.command(words);
     command.arg("--no-progress").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
     // A signal to the server's group is none to the run.
     command.process_group(0);
@@ -231,12 +243,13 @@ fn measures(pid: Pid, run: &str) -> bool {
     is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run)
 }
 
-fn state_in_store(lab: &Lab, run: &str) -> Result<Option<RunState>, ServerError> {
+fn run_in_store(lab: &Lab, run: &str) -> Result<Option<Run>, ServerError> {
     let store = Store::open_to_read(&lab.store)?;
-    if !store.has_run(run)? {
-        return Ok(None);
-    }
-    Ok(Some(store.run(run)?.state))
+    Ok(if store.has_run(run)? { Some(store.run(run)?) } else { None })
+}
+
+fn state_in_store(lab: &Lab, run: &str) -> Result<Option<RunState>, ServerError> {
+    Ok(run_in_store(lab, run)?.map(|run| run.state))
 }
 
 fn log_of(lab: &Lab, run: &str) -> PathBuf {
@@ -286,10 +299,24 @@ pub(crate) async fn looked(lab: &Arc<Lab>, command: Command) -> Result<Output, P
 
 /// Runs a command that does something or says what would be done. It goes on if who asked goes away: it may be setting up a rig.
 pub(crate) async fn done(lab: &Arc<Lab>, words: Vec<String>) -> Result<Output, Problem> {
+    done_with(lab, words, BTreeMap::new()).await
+}
+
+/// The same, in a directory with these files.
+pub(crate) async fn done_with(
+    lab: &Arc<Lab>,
+    words: Vec<String>,
+    texts: BTreeMap<String, String>,
+) -> Result<Output, Problem> {
     let lab = Arc::clone(lab);
     let run = tokio::spawn(async move {
         let _one = lab.doing.acquire().await.expect("nobody closes it");
-        fine(ended(lab.command(&words)).await?)
+        let mut command = lab.command(&words);
+        let directory = Directory::for_now(&lab);
+        if let Some(directory) = directory.write(&texts)? {
+            command.current_dir(directory);
+        }
+        fine(ended(command).await?)
     });
     run.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
 }
@@ -336,7 +363,8 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::jobs::{Added, Order};
+    use crate::jobs::Added;
+    use crate::order::Order;
 
     #[test]
     fn a_run_that_is_stopped_before_its_command_has_begun_is_stopped() {
@@ -354,7 +382,7 @@ mod tests {
         let _inside = runtime.enter();
         let _handled = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).unwrap();
         std::thread::scope(|scope| {
-            let ended = scope.spawn(|| start(&lab, &jobs[0], &["run".into()]));
+            let ended = scope.spawn(|| start(&lab, &jobs[0], lab.command(&["run".into()])));
             while lab.processes().is_empty() {
                 assert!(!ended.is_finished());
                 std::thread::sleep(Duration::from_millis(10));

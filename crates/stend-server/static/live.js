@@ -44,6 +44,14 @@ if (suites) {
   hint();
 }
 
+for (const file of document.querySelectorAll("[data-into]"))
+  file.addEventListener("change", async () => {
+    const fields = file.form.elements, chosen = file.files[0];
+    if (!chosen) return;
+    fields[file.dataset.into].value = await chosen.text();
+    if (file.dataset.name) fields[file.dataset.name].value = chosen.name;
+  });
+
 document.addEventListener("change", (event) => {
   const pick = event.target.closest("form.pick");
   if (!pick) return;

@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::accounts::{Body, read};
 use stend_model::record::JSON_VERSION;
 
-use super::{Answer, Served, planned};
+use super::jobs::planned;
+use super::{Answer, Served};
 use crate::accounts::Who;
 use crate::database::Database;
-use crate::jobs::{ONE_LABEL, Order};
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::order::{ONE_LABEL, Order};
 use crate::problem::Problem;
 use crate::schedule::{Line, check};
 
@@ -56,7 +57,7 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
     let add = move |database: &Database| {
         database.at_once(|| {
             let line = database.add_line(&cron, &order, who.name.as_deref())?;
-            database.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.suite)?;
+            database.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.work())?;
             Ok(line)
         })
     };
@@ -74,7 +75,7 @@ pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, id: i64) -> Answer<()> {
         database.at_once(|| {
             let line = database.remove_line(id)?;
             if let Some(line) = &line {
-                database.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.suite)?;
+                database.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.work())?;
             }
             Ok(line.is_some())
         })

@@ -1,6 +1,6 @@
 //! The first page, the page of a run, and reports.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -8,20 +8,21 @@ use axum::Form;
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use serde::Deserialize;
-use serde::de::value::{Error as BadField, MapDeserializer};
+use stend_model::identity::digest_of;
 use stend_model::record::Summary;
-use stend_model::run::HERE;
 use stend_store::Store;
 
+use super::order_form::OrderForm;
 use super::{Reader, Served, page, to, trouble, walled_off};
 use crate::accounts::{Role, fresh_secret};
+use crate::api::jobs::{comparison, jobs_of, ordered, planned as plan_of, resumed, stopped};
 use crate::api::{self, Suite, WhichRuns, blocking};
 use crate::database::Database;
 use crate::error::ServerError;
-use crate::jobs::{Batch, Job, Order, State as Stage};
+use crate::jobs::{Job, State as Stage};
 use crate::lab::Lab;
 use crate::live::planned;
+use crate::order::Order;
 use crate::problem::Problem;
 use crate::work;
 
@@ -74,7 +75,7 @@ impl Several {
         let state = [Running, Stopping, Waiting, Failed, Stopped].into_iter().find(is_in).unwrap_or(Finished);
         let first_round = jobs.iter().take_while(|job| job.round == jobs[0].round);
         let machines: Vec<_> = first_round.map(|job| job.order.machine.clone()).collect();
-        let report = (state == Finished).then(|| comparison(&machines, jobs, runs)).flatten();
+        let report = comparison(jobs, runs).map(|compared| format!("/report?runs={compared}"));
         let finished = jobs.iter().filter(|job| job.state == Finished).count();
         Self { machines, state, finished, all: jobs.len(), report }
     }
@@ -82,27 +83,6 @@ impl Several {
     fn is_open(&self) -> bool {
         self.state == Stage::Waiting || self.state.is_at_work()
     }
-}
-
-/// Where these machines are compared; none if a run has been removed.
-fn comparison(machines: &[String], jobs: &[Job], runs: &[Summary]) -> Option<String> {
-    let machine_of: HashMap<&str, &str> =
-        jobs.iter().map(|job| (job.run.as_str(), job.order.machine.as_str())).collect();
-    // A range goes from the run that began first, which after a stop and a resumption is not the one that was queued first.
-    let mut ends: HashMap<&str, [&str; 2]> = HashMap::new();
-    let mut count = 0;
-    for run in runs {
-        if let Some(machine) = machine_of.get(run.id.as_str()) {
-            count += 1;
-            ends.entry(machine).or_insert([&run.id; 2])[1] = &run.id;
-        }
-    }
-    let range = |machine: &String| {
-        let [first, last] = ends.get(machine.as_str())?;
-        Some(if first == last { (*first).to_owned() } else { format!("{first}..{last}") })
-    };
-    let ranges: Vec<_> = machines.iter().filter_map(range).collect();
-    (count == jobs.len()).then(|| format!("/report?runs={}", ranges.join(",")))
 }
 
 #[derive(Template)]
@@ -125,84 +105,6 @@ struct OneRun {
     job: Option<Job>,
     log: String,
     has_begun: bool,
-}
-
-/// The fields of the form that starts a run, as a browser sends them.
-#[derive(Debug, Default, Deserialize)]
-pub(crate) struct OrderForm {
-    suite: String,
-    /// Those that are ticked: a field each.
-    #[serde(skip)]
-    machines: Vec<String>,
-    #[serde(default)]
-    sessions: String,
-    #[serde(default)]
-    label: String,
-    #[serde(default)]
-    repeats: String,
-    #[serde(default)]
-    scale: String,
-    #[serde(default)]
-    a: String,
-    #[serde(default)]
-    b: String,
-    /// Variables of the suite: NAME=VALUE, separated by spaces.
-    #[serde(default)]
-    set: String,
-    #[serde(default)]
-    even_if_unfit: String,
-    #[serde(default)]
-    target: String,
-    #[serde(default)]
-    priority: String,
-    /// When to start it again and again; now and once where it is empty.
-    #[serde(default)]
-    cron: String,
-    /// Whether it is only to be said what would be done.
-    #[serde(default)]
-    preview: String,
-    /// Drawn with the form, so that a form that is sent twice starts one run.
-    #[serde(default)]
-    key: String,
-}
-
-impl OrderForm {
-    fn blank() -> Self {
-        Self { suite: "quick".into(), machines: vec![HERE.into()], ..Self::default() }
-    }
-
-    fn of(fields: Vec<(String, String)>) -> Result<Self, BadField> {
-        let (machines, others): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(name, _)| name == "machine");
-        let form = Self::deserialize(MapDeserializer::new(others.into_iter()))?;
-        Ok(Self { machines: machines.into_iter().map(|(_, machine)| machine).collect(), ..form })
-    }
-
-    /// The order, or the field that is filled in wrongly, with what stands in it.
-    fn batch(&self) -> Result<Batch, (&'static str, String)> {
-        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-        let repeats = given(&self.repeats).map(|text| text.parse().map_err(|_| ("repeats", text)));
-        let sessions = given(&self.sessions).map(|text| text.parse().map_err(|_| ("sessions", text)));
-        let scale = given(&self.scale).map(|text| text.parse().map_err(|_| ("scale", text)));
-        let priority = given(&self.priority).map(|text| text.parse().map_err(|_| ("priority", text)));
-        let variable = |text: &str| match text.split_once('=') {
-            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
-            None => Err(("variables", text.to_owned())),
-        };
-        let sides = [self.a.trim().to_owned(), self.b.trim().to_owned()];
-        let order = Order {
-            suite: self.suite.clone(),
-            machine: HERE.into(),
-            label: given(&self.label),
-            repeats: repeats.transpose()?,
-            scale: scale.transpose()?,
-            set: self.set.split_whitespace().map(variable).collect::<Result<_, _>>()?,
-            target: given(&self.target),
-            even_if_unfit: !self.even_if_unfit.is_empty(),
-            priority: priority.transpose()?.unwrap_or_default(),
-            sides: (sides != [const { String::new() }; 2]).then_some(sides),
-        };
-        Ok(Batch { order, machines: self.machines.clone(), sessions: sessions.transpose()?.unwrap_or(1) })
-    }
 }
 
 pub(crate) async fn home(lab: Served, reader: Reader) -> Response {
@@ -260,14 +162,17 @@ async fn progress(lab: &Arc<Lab>, jobs: &[Job]) -> Result<BTreeMap<String, (usiz
 }
 
 pub(crate) async fn start(lab: Served, reader: Reader, Form(fields): Form<Vec<(String, String)>>) -> Response {
-    let form = match OrderForm::of(fields) {
+    let mut form = match OrderForm::of(fields) {
         Ok(form) => form,
         Err(error) => return trouble(reader, &Problem::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string())),
     };
     let done = started(&lab, &reader, &form).await;
     let (status, problem, plan) = match done {
         Ok(Started::Begun(to)) => return Redirect::to(to).into_response(),
-        Ok(Started::Planned(plan)) => (StatusCode::OK, None, Some(plan)),
+        Ok(Started::Planned { plan, shown }) => {
+            form.shown = shown.unwrap_or_default();
+            (StatusCode::OK, None, Some(plan))
+        }
         Err(problem) => (problem.status(), Some(problem.detail().to_owned()), None),
     };
     let home = gathered(&lab, reader.clone(), form, problem, plan).await;
@@ -280,23 +185,27 @@ pub(crate) async fn start(lab: Served, reader: Reader, Form(fields): Form<Vec<(S
 enum Started {
     /// It is done; where to see it.
     Begun(&'static str),
-    /// It was only asked what would be done.
-    Planned(String),
+    /// Nothing is begun yet. If it is not part of the program, a form with `shown` begins it.
+    Planned { plan: String, shown: Option<String> },
 }
 
 async fn started(lab: &Arc<Lab>, reader: &Reader, form: &OrderForm) -> Result<Started, Problem> {
-    let batch = form.batch().map_err(|(field, text)| {
+    let (batch, texts) = form.batch().map_err(|(field, text)| {
         let text: String = text.chars().take(40).collect();
         let said = format!("{}: {} \"{text}\"", reader.say(field), reader.say("makes-no-sense"));
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said)
     })?;
-    if !form.preview.is_empty() {
-        return api::planned(lab, &batch).await.map(Started::Planned);
+    lab.with(move |database| texts.iter().try_for_each(|text| database.keep_file(text).map(drop))).await?;
+    let shown = digest_of(&serde_json::to_vec(&batch).expect("an order can be written"));
+    // What is not part of the program is shown before it starts.
+    if !form.preview.is_empty() || batch.is_own() && form.shown != shown {
+        let plan = plan_of(lab, &batch).await?;
+        return Ok(Started::Planned { plan, shown: batch.is_own().then_some(shown) });
     }
     let cron = form.cron.trim();
     if !cron.is_empty() {
         let [machine] = &batch.machines[..] else { return Err(one_run_a_time(reader)) };
-        if batch.sessions != 1 {
+        if batch.runs() != 1 {
             return Err(one_run_a_time(reader));
         }
         let order = Order { machine: machine.clone(), ..batch.order };
@@ -304,7 +213,7 @@ async fn started(lab: &Arc<Lab>, reader: &Reader, form: &OrderForm) -> Result<St
         return Ok(Started::Begun("/schedule"));
     }
     let key = Some(form.key.clone()).filter(|key| !key.is_empty() && key.len() <= api::LONGEST_KEY);
-    api::ordered(lab, batch, key, reader.asker().name).await?;
+    ordered(lab, batch, key, reader.asker().name).await?;
     Ok(Started::Begun("/"))
 }
 
@@ -321,14 +230,7 @@ async fn one_batch(lab: &Arc<Lab>, reader: Reader, batch: String) -> Result<OneB
     let jobs = jobs_of(lab, batch).await?;
     let runs = blocking(lab, Lab::runs).await??;
     let progress = progress(lab, &jobs).await?;
-    Ok(OneBatch { reader, suite: jobs[0].order.suite.clone(), several: Several::of(&jobs, &runs), jobs, progress })
-}
-
-/// The jobs of an order, of which there is one at least.
-async fn jobs_of(lab: &Arc<Lab>, batch: String) -> Result<Vec<Job>, Problem> {
-    let said = format!("no order is \"{}\"", api::brief(&batch));
-    let jobs = lab.with(move |database| database.jobs_of_batch(&batch)).await?;
-    if jobs.is_empty() { Err(Problem::not_found(said)) } else { Ok(jobs) }
+    Ok(OneBatch { reader, suite: jobs[0].order.work(), several: Several::of(&jobs, &runs), jobs, progress })
 }
 
 /// Stops what is left of an order.
@@ -341,7 +243,7 @@ async fn batch_stopped(lab: &Arc<Lab>, batch: String, user: Option<String>) -> R
     let jobs = jobs_of(lab, batch).await?;
     // The last ones first, so that none begins because one before it has ended.
     for job in jobs.iter().rev().filter(|job| matches!(job.state, Stage::Waiting | Stage::Running)) {
-        api::stopped(lab, job.id, user.clone()).await?;
+        stopped(lab, job.id, user.clone()).await?;
     }
     Ok(jobs[0].run.clone())
 }
@@ -364,7 +266,7 @@ async fn one_run(lab: &Arc<Lab>, reader: Reader, id: String) -> Result<OneRun, P
     let log = blocking(lab, move |lab| work::log(lab, &wanted)).await?;
     let runs = blocking(lab, Lab::runs).await??;
     let known = runs.iter().find(|summary| summary.id == run);
-    let suite = known.map(|run| run.suite.clone()).or_else(|| job.as_ref().map(|job| job.order.suite.clone()));
+    let suite = known.map(|run| run.suite.clone()).or_else(|| job.as_ref().map(|job| job.order.work()));
     let label = known.and_then(|run| run.label.clone()).or_else(|| job.as_ref()?.order.label.clone());
     let title = format!("{} · {}", label.unwrap_or_else(|| run.clone()), suite.unwrap_or_default());
     Ok(OneRun { reader, has_begun: known.is_some(), run, title, job, log })
@@ -376,11 +278,11 @@ pub(crate) async fn report(lab: Served, reader: Reader, Query(which): Query<api:
 }
 
 pub(crate) async fn stop(lab: Served, reader: Reader, Path(job): Path<i64>) -> Response {
-    let done = api::stopped(&lab, job, reader.asker().name).await;
+    let done = stopped(&lab, job, reader.asker().name).await;
     to(reader, done.map(|job| format!("/runs/{}", job.run)))
 }
 
 pub(crate) async fn resume(lab: Served, reader: Reader, Path(job): Path<i64>) -> Response {
-    let done = api::resumed(&lab, job, reader.asker().name).await;
+    let done = resumed(&lab, job, reader.asker().name).await;
     to(reader, done.map(|job| format!("/runs/{}", job.run)))
 }

@@ -4,6 +4,7 @@
 
 mod follow;
 mod link;
+mod order;
 
 use std::path::Path;
 
@@ -66,7 +67,7 @@ fn given(command: &str, matches: &ArgMatches) -> Result<Given, Failure> {
         }
         let name = argument.get_long().unwrap_or(if id == "words" { id } else { "what" });
         let is_taken = match command {
-            "run" => follow::takes(name),
+            "run" => order::takes(name),
             _ => stend_server::takes(command, name) || (command, name) == ("report", "output"),
         };
         if !is_taken {

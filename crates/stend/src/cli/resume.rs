@@ -13,7 +13,7 @@ use super::failure::{Exit, Failure};
 use super::on::Building;
 use super::output::Shown;
 use super::run::together::{self, Job};
-use super::run::{Bench, Options, Settled, measure};
+use super::run::{Bench, Options, Settled, State, measure};
 use crate::catalogue;
 use stend_lab::rig;
 use stend_lab::run::Ending;
@@ -27,6 +27,9 @@ pub(super) struct Arguments {
     /// The run, or one run on each of several machines, resumed in parallel [default: the newest unfinished run]
     #[arg(value_name = "RUN", add = completions::open_runs())]
     runs: Vec<String>,
+    /// The state that the machine is brought into before
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = State::parse, hide = true, requires = "runs")]
+    state: Option<State>,
     #[command(flatten)]
     options: Options,
     #[command(flatten)]
@@ -116,8 +119,11 @@ fn go_on(
 ) -> Result<Ending, Failure> {
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    // Locked before it is loaded, so that nobody adds to it in between.
     let build = store.load(id)?.run.build;
+    if let Some(state) = &arguments.state {
+        state.bring_to(global, &Building::of(build.as_ref()), destination, interrupt)?;
+    }
+    // Locked before it is loaded, so that nobody adds to it in between.
     let bench = Bench::prepare(global, &directory, destination, &Building::of(build.as_ref()), interrupt)?;
     let mut record = store.load(id)?;
     // Another program may have finished it since it was chosen.

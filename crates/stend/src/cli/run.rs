@@ -36,6 +36,7 @@ pub(super) use bench::{Bench, Settled};
 use dry::Compared;
 pub(super) use finish::{fell_short, print_concluded};
 pub(super) use measure::measure;
+pub(super) use named::FOREIGN;
 use named::Foreign;
 use stend_lab::rig;
 use stend_lab::run::{Ending, prepare};
@@ -49,7 +50,7 @@ use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_stats::Design;
 use stend_store::Store;
-use switching::State;
+pub(super) use switching::State;
 use timing::Timing;
 use together::Job;
 
@@ -88,6 +89,9 @@ pub(super) struct Arguments {
     /// The run's id, where whoever starts it has to know it before
     #[arg(long, value_name = "ID", hide = true, value_parser = wanted_id, conflicts_with_all = ["sessions", "switch"])]
     id: Option<String>,
+    /// The state that the machine is brought into before, where each session is a command of its own
+    #[arg(long, value_name = "NAME=COMMAND", value_parser = State::parse, hide = true, conflicts_with_all = ["sessions", "switch"])]
+    state: Option<State>,
     /// Afterwards profile each scenario in one more repeat, with perf, or with strace if perf is not available
     #[arg(long)]
     profile: bool,
@@ -231,7 +235,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     }
     check_faults(&wanted.suite, &wanted.targets)?;
     if !arguments.switch.is_empty() {
-        switching::check(arguments, &destinations)?;
+        switching::check(global, arguments, &wanted, &destinations)?;
     }
     if let Some(name) = &arguments.label {
         if destinations.len() > 1 {
@@ -267,7 +271,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         name: Destination::to_string(destination),
         run: None,
         again: on::again(&destination.word),
-        make: Box::new(|interrupt, begun| measure_on(global, arguments, &wanted, destination, label, interrupt, begun)),
+        make: Box::new(|interrupt, begun| {
+            if let Some(state) = &arguments.state {
+                state.bring_to(global, &arguments.building, destination, interrupt)?;
+            }
+            measure_on(global, arguments, &wanted, destination, label, interrupt, begun)
+        }),
     };
     let jobs = || destinations.iter().map(job).collect();
     match arguments.sessions {
@@ -385,6 +394,10 @@ fn dry_run(
     if !arguments.switch.is_empty() {
         output::print(&switching::in_words(arguments))?;
     }
+    if let Some(state) = &arguments.state {
+        output::print(&format!("after its command:\n{}", state.in_words()))?;
+    }
+    wanted.foreign.print()?;
     let compared = arguments.compared(machines);
     dry::print(host, suite, wanted.sides.clone(), &compiler, settled.first(), compared)
 }

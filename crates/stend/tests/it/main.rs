@@ -35,6 +35,7 @@ mod latency;
 mod load;
 mod locks;
 mod names;
+mod own_work;
 mod profile;
 mod public;
 mod remote;

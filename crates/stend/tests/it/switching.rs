@@ -8,7 +8,7 @@ use crate::common::{Gate, Stand, wait_until};
 use serde_json::Value;
 
 /// A suite of one scenario that is twice as fast where the file `state` there holds `new`, and notes in `measured` what it found.
-fn suite(stand: &Stand, repeats: u32) -> String {
+pub(crate) fn suite(stand: &Stand, repeats: u32) -> String {
     let of_states = "#!/bin/sh
 state=$(cat state 2>/dev/null); echo \"$state\" >>measured
 case $state in new) wall=500000;; *) wall=1000000;; esac
@@ -28,7 +28,7 @@ echo '{\"event\":\"end\",\"repeats\":1}'\n";
     path.to_str().unwrap().to_owned()
 }
 
-fn labels(stand: &Stand) -> Vec<String> {
+pub(crate) fn labels(stand: &Stand) -> Vec<String> {
     let runs = stand.json(&["list"])["runs"].as_array().unwrap().clone();
     let mut labels: Vec<_> = runs.iter().filter_map(|run| run["label"].as_str().map(str::to_owned)).collect();
     labels.sort();

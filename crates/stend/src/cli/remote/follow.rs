@@ -1,22 +1,24 @@
 //! `stend --server URL run`: a job of the server's, followed to its end.
 
 use std::io::{BufRead as _, BufReader, Read};
+use std::slice;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use clap::ArgMatches;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
-use stend_model::run::{HERE, is_run_id};
+use serde_json::json;
+use stend_model::run::is_run_id;
 use stend_stand::interrupt::Interrupt;
 
 use super::link::{Link, Lost, brief};
+use super::order::{self, Asked};
 use super::{Given, look};
-use crate::catalogue;
 use crate::cli::Global;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::output;
+use crate::cli::run::FOREIGN;
 
 /// How long a server that was there may be away.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -25,20 +27,38 @@ const LOOK: Duration = Duration::from_millis(100);
 /// No event is longer.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// Whether it is an option that a run on a server has.
-pub(super) fn takes(option: &str) -> bool {
-    let order = ["what", "label", "repeats", "scale", "set", "ab", "on", "even-if-unfit"];
-    // A line for each repeat is printed anyway.
-    let shown = ["no-progress", "format", "json"];
-    order.contains(&option) || shown.contains(&option)
-}
-
 /// A job as the server tells of it.
 #[derive(Deserialize)]
 struct Job {
     id: i64,
     run: String,
+    order: Order,
     reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Order {
+    machine: String,
+    state: Option<State>,
+}
+
+#[derive(Deserialize)]
+struct State {
+    name: String,
+}
+
+impl Job {
+    /// Its run, which becomes part of paths, and of commands that a person is told to type.
+    fn checked(&self, link: &Link) -> Result<&str, Failure> {
+        if is_run_id(&self.run) { Ok(&self.run) } else { Err(link.strange()) }
+    }
+}
+
+/// The jobs of an order.
+#[derive(Deserialize)]
+struct Batch {
+    jobs: Vec<Job>,
+    compared: Option<String>,
 }
 
 /// What came of a run.
@@ -54,29 +74,54 @@ enum Told {
 }
 
 pub(super) fn run(global: &Global, link: &Link, matches: &ArgMatches, given: &Given) -> Result<Exit, Failure> {
-    let order = order(matches)?;
+    let mut asked = order::asked(matches)?;
     let mut key = [0; 16];
     getrandom::fill(&mut key).map_err(|error| Failure::unusable(format!("no random numbers: {error}")))?;
     let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     let interrupt = Interrupt::listen()?;
-    let job: Job = link.insist(|link| link.post("/jobs", Some((&order, &key))))?;
-    // It becomes part of paths, and of commands that a person is told to type.
-    if !is_run_id(&job.run) {
-        return Err(link.strange());
+    for (name, text) in std::mem::take(&mut asked.files) {
+        let kept: Kept = link.insist(|link| link.send("/files", "text/plain", &text))?;
+        asked.order()["files"][&name] = json!(kept.sha256);
     }
-    let run = &job.run;
+    show_foreign(global, link, &mut asked)?;
+    if asked.path == "/jobs" {
+        let job: Job = link.insist(|link| link.post(asked.path, Some((&asked.body, &key))))?;
+        return one(global, link, &job, given, &interrupt);
+    }
+    let batch: Batch = link.insist(|link| link.post(asked.path, Some((&asked.body, &key))))?;
+    several(global, link, batch.jobs, given, &interrupt)
+}
+
+#[derive(Deserialize)]
+struct Kept {
+    sha256: String,
+}
+
+/// Says what of other people is about to be run, as the server finds it.
+fn show_foreign(global: &Global, link: &Link, asked: &mut Asked) -> Result<(), Failure> {
+    #[derive(Deserialize)]
+    struct Plan {
+        plan: String,
+    }
+    let order = asked.order().clone();
+    if global.quiet || order["files"].is_null() {
+        return Ok(());
+    }
+    let plan: Plan = link.insist(|link| link.post("/plan", Some((&order, ""))))?;
+    plan.plan.lines().filter(|line| line.starts_with(FOREIGN)).for_each(|line| talk!("{}", brief(line)));
+    Ok(())
+}
+
+/// Follows one run to its end, and prints its table.
+fn one(global: &Global, link: &Link, job: &Job, given: &Given, interrupt: &Interrupt) -> Result<Exit, Failure> {
+    let run = job.checked(link)?;
     if !global.quiet {
         talk!("run {run}: job {} of {url}; it is shown on {url}/runs/{run}", job.id, url = link.url());
     }
-    let (sender, receiver) = channel();
-    let (of_thread, wanted) = (link.clone(), run.clone());
-    std::thread::spawn(move || listen(&of_thread, &wanted, &sender));
-    match follow(global, link, &job, &receiver, &interrupt)?.as_str() {
+    match seen_through(global, link, job, slice::from_ref(job), interrupt)?.as_str() {
         "finished" => {
-            let shown = given.iter().filter(|(name, _)| matches!(name.as_str(), "format" | "json"));
-            let own = [("what", run.as_str()), ("concluded", "true")];
-            let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            let exit = look(global, link, "show", own.into_iter().chain(shown.cloned()).collect())?;
+            let own = [("what", run), ("concluded", "true")];
+            let exit = look(global, link, "show", shown(&own, given))?;
             if !global.quiet {
                 talk!("show all of this one: {} show {run}", output::program());
             }
@@ -86,13 +131,73 @@ pub(super) fn run(global: &Global, link: &Link, matches: &ArgMatches, given: &Gi
             talk!("interrupted; {}", way_on(link, run));
             Ok(Exit::Interrupted)
         }
-        _ => {
-            let now: InFull = link.insist(|link| link.get(&format!("/jobs/{}", job.id), &[]))?;
-            let reason = now.job.reason.as_deref().map_or("it ended without a reason".into(), brief);
-            let reason = reason.trim_start_matches("stend: ");
-            Err(Failure::unusable(format!("run {run}: {reason}; {}", way_on(link, run))))
+        _ => Err(why_failed(link, job)?),
+    }
+}
+
+/// Follows the runs of several machines, sessions or states to their ends, one after the other as they were queued, and prints one table.
+fn several(
+    global: &Global,
+    link: &Link,
+    jobs: Vec<Job>,
+    given: &Given,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
+    let Some(first) = jobs.first() else { return Err(link.strange()) };
+    let batch = first.checked(link)?;
+    if !global.quiet {
+        talk!("{} runs, which are shown on {}/batches/{batch}", jobs.len(), link.url());
+    }
+    let mut worst = Exit::Fine;
+    for (place, job) in jobs.iter().enumerate() {
+        let run = job.checked(link)?;
+        if !global.quiet {
+            let state = job.order.state.as_ref().map(|state| format!(", {}", brief(&state.name))).unwrap_or_default();
+            talk!("run {run}: {} of {}, {}{state}", place + 1, jobs.len(), brief(&job.order.machine));
+        }
+        match seen_through(global, link, job, &jobs[place..], interrupt)?.as_str() {
+            "finished" => {}
+            "stopped" => worst = Exit::Interrupted,
+            _ => {
+                talk!("stend: {}", why_failed(link, job)?);
+                worst = worst.max(Exit::Unusable);
+            }
         }
     }
+    let batch: Batch = link.insist(|link| link.get(&format!("/batches/{batch}"), &[]))?;
+    let Some(compared) = batch.compared else {
+        talk!("not all of these runs are finished; go on with: Resume on {}/batches/{}", link.url(), first.run);
+        return Ok(worst);
+    };
+    let names: Vec<_> = compared.split(',').map(|name| ("what", name)).collect();
+    look(global, link, "compare", shown(&names, given))
+}
+
+/// What is asked of a command that shows runs.
+fn shown(own: &[(&str, &str)], given: &Given) -> Given {
+    let form = given.iter().filter(|(name, _)| matches!(name.as_str(), "format" | "json"));
+    own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).chain(form.cloned()).collect()
+}
+
+/// Follows a job to its end, and gives the state in which it ended. What is `left` is stopped by Ctrl-C.
+fn seen_through(
+    global: &Global,
+    link: &Link,
+    job: &Job,
+    left: &[Job],
+    interrupt: &Interrupt,
+) -> Result<String, Failure> {
+    let (sender, receiver) = channel();
+    let (of_thread, wanted) = (link.clone(), job.run.clone());
+    std::thread::spawn(move || listen(&of_thread, &wanted, &sender));
+    follow(global, link, job, left, &receiver, interrupt)
+}
+
+fn why_failed(link: &Link, job: &Job) -> Result<Failure, Failure> {
+    let now: InFull = link.insist(|link| link.get(&format!("/jobs/{}", job.id), &[]))?;
+    let reason = now.job.reason.as_deref().map_or("it ended without a reason".into(), brief);
+    let reason = reason.trim_start_matches("stend: ");
+    Ok(Failure::unusable(format!("run {}: {reason}; {}", job.run, way_on(link, &job.run))))
 }
 
 #[derive(Deserialize)]
@@ -104,41 +209,12 @@ fn way_on(link: &Link, run: &str) -> String {
     format!("go on with: Resume on {}/runs/{run}", link.url())
 }
 
-/// The order, as the API has it.
-fn order(matches: &ArgMatches) -> Result<Value, Failure> {
-    let all = |name: &str| matches.get_many::<String>(name).map(|all| all.cloned().collect::<Vec<_>>());
-    let suite = matches.get_one::<String>("suite").map_or(catalogue::USUAL, String::as_str);
-    let machines = all("on").unwrap_or_else(|| vec![HERE.into()]);
-    let [machine] = &machines[..] else {
-        return Err(Failure::usage("--on: with --server name one machine"));
-    };
-    let sides = all("ab");
-    if sides.as_ref().is_some_and(|sides| sides.len() != 2) {
-        return Err(Failure::usage("--ab: with --server give it two sides"));
-    }
-    let mut order = json!({ "suite": suite, "machine": machine, "even_if_unfit": matches.get_flag("even_if_unfit") });
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            order[name] = value;
-        }
-    };
-    put("label", matches.get_one::<String>("label").map(|label| json!(label)));
-    put("repeats", matches.get_one::<u32>("repeats").map(|repeats| json!(repeats)));
-    put("scale", matches.get_one::<f64>("scale").map(|scale| json!(scale)));
-    put("sides", sides.map(|sides| json!(sides)));
-    let set = matches.get_many::<(String, String)>("set");
-    put(
-        "set",
-        set.map(|set| set.map(|(name, value)| (name.clone(), json!(value))).collect::<serde_json::Map<_, _>>().into()),
-    );
-    Ok(order)
-}
-
 /// Says each repeat as it comes, and gives the state in which the job ended. Ctrl-C stops the job first.
 fn follow(
     global: &Global,
     link: &Link,
     job: &Job,
+    left: &[Job],
     receiver: &Receiver<Told>,
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
@@ -151,7 +227,10 @@ fn follow(
         if interrupt.requested() && !is_told_to_stop {
             is_told_to_stop = true;
             talk!("stopping job {} on the server; Ctrl-C again ends only this program", job.id);
-            let _: IgnoredAny = link.insist(|link| link.post(&format!("/jobs/{}/stop", job.id), None))?;
+            // The last ones first, so that none begins because one before it has ended.
+            for job in left.iter().rev() {
+                let _: IgnoredAny = link.insist(|link| link.post(&format!("/jobs/{}/stop", job.id), None))?;
+            }
         }
         match receiver.recv_timeout(LOOK) {
             Err(RecvTimeoutError::Timeout) => {}

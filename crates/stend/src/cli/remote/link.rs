@@ -96,11 +96,19 @@ impl Link {
         let request = request.config().timeout_recv_body(Some(LONGEST_WAIT)).build();
         self.read(match sent {
             None => request.send_empty(),
-            Some((value, key)) => request
-                .header("content-type", "application/json")
-                .header("idempotency-key", key)
-                .send(value.to_string().as_bytes()),
+            Some((value, key)) => {
+                let request = request.header("content-type", "application/json");
+                let request = if key.is_empty() { request } else { request.header("idempotency-key", key) };
+                request.send(value.to_string().as_bytes())
+            }
         })
+    }
+
+    /// Sends a text, which is kept once however often it comes.
+    pub(super) fn send<T: DeserializeOwned>(&self, path: &str, kind: &str, text: &str) -> Result<T, Lost> {
+        let request = self.agent.post(self.at(path)).header("authorization", &self.bearer);
+        let request = request.config().timeout_recv_body(Some(LONGEST_WAIT)).build();
+        self.read(request.header("content-type", kind).send(text.as_bytes()))
     }
 
     /// The events of a run behind this repeat, as they come.

@@ -7,9 +7,13 @@ use stend_model::target::Target;
 
 use super::super::output;
 use crate::catalogue;
+use crate::cli::failure::Failure;
 use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::{Command, Host};
+
+/// By what a plan marks what is not part of the program.
+pub(in crate::cli) const FOREIGN: &str = "not part of stend";
 
 /// So many commands are named.
 const MOST_NAMED: usize = 20;
@@ -41,13 +45,18 @@ impl Foreign {
         Self(lines)
     }
 
+    /// Says what it is, in a plan.
+    pub(super) fn print(&self) -> Result<(), Failure> {
+        self.0.iter().try_for_each(|line| output::print(&format!("{FOREIGN}: {line}\n")))
+    }
+
     /// Says what it is, if it is to be run by root.
     pub(super) fn tell(&self, host: &dyn Host) {
         if self.0.is_empty() || !is_root(host) {
             return;
         }
         for line in &self.0 {
-            talk!("as root, and not part of stend: {line}");
+            talk!("as root, and {FOREIGN}: {line}");
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::cli::Global;
 use crate::cli::changing::assigned;
 use crate::cli::failure::{Exit, Failure};
 use crate::cli::label;
-use crate::cli::on;
+use crate::cli::on::{self, Building};
 use crate::cli::output;
 
 /// How many sessions of each state there are unless the user says otherwise: fewer give no verdict.
@@ -34,18 +34,85 @@ const LONGEST_SWITCH: Duration = Duration::from_secs(3600);
 
 /// A state of the machine, and the command that brings it there.
 #[derive(Debug, Clone)]
-pub(super) struct State {
+pub(in crate::cli) struct State {
     name: String,
     command: String,
 }
 
 impl State {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(in crate::cli) fn parse(text: &str) -> Result<Self, String> {
         let (name, command) = assigned(text, "old='sysctl vm.swappiness=60'")?;
         if command.trim().is_empty() {
             return Err("the command is empty; `true` changes nothing".into());
         }
         Ok(Self { name, command })
+    }
+
+    /// As the API of a server has it.
+    pub(in crate::cli) fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "name": self.name, "command": self.command })
+    }
+
+    /// A line of a plan.
+    pub(super) fn in_words(&self) -> String {
+        format!("  {}: {}\n", self.name, self.command)
+    }
+
+    /// Runs its command on the machine until it ends well. A machine that reboots by it is waited for, and then the command runs again.
+    pub(in crate::cli) fn bring_to(
+        &self,
+        global: &Global,
+        building: &Building,
+        destination: &Destination,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        let failed = |why: &dyn std::fmt::Display| Failure::unusable(format!("--switch {}: {why}", self.name));
+        let command = || Command::new(["sh", "-c", &*self.command]);
+        let mut lost: Option<Instant> = None;
+        loop {
+            let is_waited_for = lost.is_some_and(|since| since.elapsed() < WAY_BACK);
+            match on::host(global, destination, building) {
+                Ok(host) => match watched(&*host, "", command(), LONGEST_SWITCH, &mut |_| {}) {
+                    // What ends well may still have gone wrong: of `reboot; sleep 600` only the status of the sleep is left.
+                    Ok(Some(Output { exit: Some(0), stderr, .. })) => {
+                        if let Some(said) = last_line(&stderr) {
+                            talk!("--switch {}: its command said: {said}", self.name);
+                        }
+                        return Ok(());
+                    }
+                    Ok(Some(Output { exit: Some(status), stderr, .. })) => {
+                        let said = last_line(&stderr).map(|line| format!(": {line}")).unwrap_or_default();
+                        return Err(failed(&format!("its command exited with status {status}{said}")));
+                    }
+                    Ok(Some(_)) if destination.is_here() => return Err(failed(&"its command was killed by a signal")),
+                    Ok(None) => {
+                        return Err(failed(&format!(
+                            "its command did not end within {} min",
+                            LONGEST_SWITCH.as_secs() / 60
+                        )));
+                    }
+                    Ok(Some(_)) | Err(HostError::Link { .. }) => {}
+                    Err(error) => return Err(failed(&error)),
+                },
+                Err(_) if is_waited_for => {}
+                Err(failure) => return Err(failure),
+            }
+            if interrupt.requested() {
+                return Err(failed(&HostError::Interrupted));
+            }
+            match lost {
+                None => talk!("the link dropped; waiting for {destination} to come back"),
+                Some(_) if !is_waited_for => {
+                    return Err(failed(&format!(
+                        "the link has dropped again and again for {} min; its command must do nothing where the machine is in that state already",
+                        WAY_BACK.as_secs() / 60
+                    )));
+                }
+                Some(_) => {}
+            }
+            lost.get_or_insert_with(Instant::now);
+            std::thread::sleep(BETWEEN_TRIES);
+        }
     }
 }
 
@@ -58,13 +125,18 @@ pub(super) fn sessions(arguments: &Arguments) -> u32 {
 pub(super) fn in_words(arguments: &Arguments) -> String {
     let mut text = format!("{} sessions of each, in turns, each after its command:\n", sessions(arguments));
     for state in &arguments.switch {
-        text += &format!("  {}: {}\n", state.name, state.command);
+        text += &state.in_words();
     }
     text
 }
 
 /// Refuses what cannot be measured so.
-pub(super) fn check(arguments: &Arguments, destinations: &[Destination]) -> Result<(), Failure> {
+pub(super) fn check(
+    global: &Global,
+    arguments: &Arguments,
+    wanted: &Wanted,
+    destinations: &[Destination],
+) -> Result<(), Failure> {
     let states = &arguments.switch;
     if states.len() != 2 {
         return Err(Failure::usage("--switch takes two: --switch old='COMMAND' --switch new='COMMAND'"));
@@ -77,6 +149,22 @@ pub(super) fn check(arguments: &Arguments, destinations: &[Destination]) -> Resu
     }
     if destinations.len() > 1 {
         return Err(Failure::usage("--switch is for one machine, and --on names several; measure each by itself"));
+    }
+    let directory = global.store_directory()?;
+    let (store, hosts) = (Store::open_to_read(&directory)?, Hosts::read(&directory).map_err(Failure::usage)?);
+    let sessions = sessions(arguments);
+    for state in states {
+        label::check(&store, &hosts, &state.name)?;
+        label::check(&store, &hosts, &label_of_session(&state.name, sessions))?;
+        if let Some(run) = store.labelled(&state.name)? {
+            return Err(Failure::usage(format!(
+                "--switch {}: run {run} is called so; choose another name, or give that run another label",
+                state.name
+            )));
+        }
+        for number in 1..=sessions {
+            made(&store, wanted, &destinations[0], &label_of_session(&state.name, number))?;
+        }
     }
     Ok(())
 }
@@ -91,22 +179,6 @@ pub(super) fn run(
     let interrupt = Interrupt::listen()?;
     let directory = global.store_directory()?;
     let sessions = sessions(arguments);
-    {
-        let (store, hosts) = (Store::open(&directory)?, Hosts::read(&directory).map_err(Failure::usage)?);
-        for state in &arguments.switch {
-            label::check(&store, &hosts, &state.name)?;
-            label::check(&store, &hosts, &label_of_session(&state.name, sessions))?;
-            if let Some(run) = store.labelled(&state.name)? {
-                return Err(Failure::usage(format!(
-                    "--switch {}: run {run} is called so; choose another name, or give that run another label",
-                    state.name
-                )));
-            }
-            for number in 1..=sessions {
-                made(&store, wanted, destination, &label_of_session(&state.name, number))?;
-            }
-        }
-    }
     wanted.say_sight(global, arguments.compared(1));
     let mut runs = vec![Vec::new(); arguments.switch.len()];
     let mut is_new = false;
@@ -128,7 +200,8 @@ pub(super) fn run(
                 talk!("session {number} of {sessions}: {}", state.name);
             }
             let begun = OnceLock::new();
-            let ending = bring_to(global, arguments, destination, state, &interrupt)
+            let ending = state
+                .bring_to(global, &arguments.building, destination, &interrupt)
                 .and_then(|()| measure_on(global, arguments, wanted, destination, Some(&label), &interrupt, &begun));
             match (ending, begun.into_inner()) {
                 (Ok(Ending::Complete), Some(id)) => {
@@ -209,63 +282,6 @@ fn made(store: &Store, wanted: &Wanted, destination: &Destination, label: &str) 
         )));
     }
     Ok(Some(Made { id, state: run.state }))
-}
-
-/// Runs a state's command on the machine until it ends well. A machine that reboots by it is waited for, and then the command runs again.
-fn bring_to(
-    global: &Global,
-    arguments: &Arguments,
-    destination: &Destination,
-    state: &State,
-    interrupt: &Interrupt,
-) -> Result<(), Failure> {
-    let failed = |why: &dyn std::fmt::Display| Failure::unusable(format!("--switch {}: {why}", state.name));
-    let command = || Command::new(["sh", "-c", &*state.command]);
-    let mut lost: Option<Instant> = None;
-    loop {
-        let is_waited_for = lost.is_some_and(|since| since.elapsed() < WAY_BACK);
-        match on::host(global, destination, &arguments.building) {
-            Ok(host) => match watched(&*host, "", command(), LONGEST_SWITCH, &mut |_| {}) {
-                // What ends well may still have gone wrong: of `reboot; sleep 600` only the status of the sleep is left.
-                Ok(Some(Output { exit: Some(0), stderr, .. })) => {
-                    if let Some(said) = last_line(&stderr) {
-                        talk!("--switch {}: its command said: {said}", state.name);
-                    }
-                    return Ok(());
-                }
-                Ok(Some(Output { exit: Some(status), stderr, .. })) => {
-                    let said = last_line(&stderr).map(|line| format!(": {line}")).unwrap_or_default();
-                    return Err(failed(&format!("its command exited with status {status}{said}")));
-                }
-                Ok(Some(_)) if destination.is_here() => return Err(failed(&"its command was killed by a signal")),
-                Ok(None) => {
-                    return Err(failed(&format!(
-                        "its command did not end within {} min",
-                        LONGEST_SWITCH.as_secs() / 60
-                    )));
-                }
-                Ok(Some(_)) | Err(HostError::Link { .. }) => {}
-                Err(error) => return Err(failed(&error)),
-            },
-            Err(_) if is_waited_for => {}
-            Err(failure) => return Err(failure),
-        }
-        if interrupt.requested() {
-            return Err(failed(&HostError::Interrupted));
-        }
-        match lost {
-            None => talk!("the link dropped; waiting for {destination} to come back"),
-            Some(_) if !is_waited_for => {
-                return Err(failed(&format!(
-                    "the link has dropped again and again for {} min; its command must do nothing where the machine is in that state already",
-                    WAY_BACK.as_secs() / 60
-                )));
-            }
-            Some(_) => {}
-        }
-        lost.get_or_insert_with(Instant::now);
-        std::thread::sleep(BETWEEN_TRIES);
-    }
 }
 
 /// The last line that a command wrote.
