@@ -13,6 +13,7 @@
 //! | [`plan`] | the order in which the repeats of a run are made |
 //! | [`machine`] | the fingerprint of the machine under test |
 //! | [`run`] | a run, its sessions, repeats and sample series |
+//! | [`current`] | a repeat that is being made, for whoever looks on |
 //! | [`cause`] | why a repeat does not count, or was not measured |
 //! | [`checked`] | what was checked of a repeat's work |
 //! | [`condition`] | what a machine is like just before it is measured |
@@ -38,6 +39,7 @@ pub mod checked;
 pub mod clocks;
 pub mod condition;
 pub mod conformance;
+pub mod current;
 pub mod dips;
 pub mod identity;
 pub mod latency;

@@ -145,6 +145,12 @@ impl Order {
         }
     }
 
+    /// Where it is measured: the machine, and the state that it is in then.
+    pub(crate) fn place(&self) -> String {
+        let state = self.state.as_ref().map(|state| format!(" · {}", state.name));
+        format!("{}{}", self.machine, state.unwrap_or_default())
+    }
+
     /// Whether it runs what is not part of the program.
     pub(crate) fn is_own(&self) -> bool {
         !self.files.is_empty() || self.timed.is_some() || self.state.is_some()

@@ -222,6 +222,12 @@ pub(crate) fn stop(lab: &Lab, run: &str) -> bool {
     process.is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
 }
 
+/// The process that measures a run now.
+pub(crate) fn process(lab: &Lab, run: &str) -> Option<Pid> {
+    let started = lab.processes().get(run).copied();
+    started.or_else(|| process_of(run))
+}
+
 /// The process that measures a run.
 fn process_of(run: &str) -> Option<Pid> {
     let entries = std::fs::read_dir("/proc").ok()?.flatten();

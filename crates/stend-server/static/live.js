@@ -83,25 +83,30 @@ if (table) {
     if (kind) made.className = kind;
   };
   const samples = document.querySelector("#samples");
-  let newest = null, shown = null;
-  // Drawn only for who looks, one after the other.
+  let shown = "", drawing = false;
+  // Drawn only for who looks.
   const draw = async () => {
-    if (!samples.open || newest === null || shown === newest) return;
-    shown = newest;
-    const of = newest;
-    const answer = await fetch(`${samples.dataset.place}?repeat=${of}`);
-    if (!answer.ok) return;
-    const { titles } = await answer.json();
-    const place = samples.querySelector("div");
-    while (place.children.length > titles.length) place.lastChild.remove();
-    titles.forEach((title, at) => {
-      const image = place.children[at] ?? place.appendChild(new Image());
-      image.alt = title;
-      image.src = `${samples.dataset.place}/${at}?repeat=${of}`;
-    });
-    draw();
+    if (!samples.open || drawing || document.hidden) return;
+    drawing = true;
+    try {
+      const answer = await fetch(`${samples.dataset.place}?has=${shown}`);
+      if (!answer.ok) return;
+      const { of, drawings } = await answer.json();
+      if (of === shown) return;
+      shown = of;
+      const place = samples.querySelector("div");
+      while (place.children.length > drawings.length) place.lastChild.remove();
+      drawings.forEach(({ title, svg }, at) => {
+        const image = place.children[at] ?? place.appendChild(new Image());
+        image.alt = title;
+        image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+      });
+    } finally {
+      drawing = false;
+    }
   };
   samples.addEventListener("toggle", draw);
+  const drawn = setInterval(draw, 3000);
   const source = new EventSource(table.dataset.events);
   source.addEventListener("repeat", (event) => {
     const repeat = JSON.parse(event.data);
@@ -113,8 +118,6 @@ if (table) {
     cell(row, repeat.scenario + side);
     cell(row, said(repeat.value), "figure");
     cell(row, why ? `${word}: ${why}` : word, repeat.outcome);
-    newest = repeat.sequence;
-    draw();
   });
   source.addEventListener("progress", (event) => {
     const progress = JSON.parse(event.data);
@@ -130,5 +133,10 @@ if (table) {
     const state = document.querySelector("#state");
     if (state && !state.classList.contains(event.data)) location.reload();
   });
-  source.addEventListener("end", () => source.close());
+  source.addEventListener("end", () => {
+    source.close();
+    clearInterval(drawn);
+    // What was stored last; with the pause of the server between two drawings.
+    setTimeout(draw, 3000);
+  });
 }

@@ -18,6 +18,7 @@ use stend_stats::SplitMix64;
 
 use super::carried::with_parameters;
 use super::faults::Faults;
+use super::onlookers::Onlookers;
 use super::{Refusal, SeriesBuilder};
 use crate::rig::servers::{Standing, pinned};
 use crate::rig::{self, Injector};
@@ -226,6 +227,7 @@ pub(super) struct Attempts<'a> {
     servers: BTreeMap<String, Result<Standing, Cause>>,
     /// Where the suite's own files are, if it has some.
     suite_directory: Option<String>,
+    onlookers: Onlookers,
 }
 
 impl<'a> Attempts<'a> {
@@ -253,7 +255,13 @@ impl<'a> Attempts<'a> {
             injector,
             servers: BTreeMap::new(),
             suite_directory: None,
+            onlookers: Onlookers::default(),
         }
+    }
+
+    /// From now on samples are shown to these.
+    pub(super) fn show_to(&mut self, onlookers: &Onlookers) {
+        self.onlookers = onlookers.clone();
     }
 
     /// From now on the suite's own files are here.
@@ -332,7 +340,7 @@ impl<'a> Attempts<'a> {
 
     /// An instrument that prints the wire itself.
     fn speak_the_wire(&self, scenario: &Scenario, words: Vec<String>) -> anyhow::Result<Option<Attempt>> {
-        let mut reading = Reading::default();
+        let mut reading = Reading { onlookers: self.onlookers.clone(), ..Reading::default() };
         let command = self.guarded(&self.under, scenario, &words, None);
         let mut attempt = Attempt { command: words, ..Attempt::default() };
         let followed = self.follow(&command, scenario, &mut attempt, |line| reading.line(line))?;
@@ -642,6 +650,7 @@ struct Reading {
     tests: Tests,
     ended: bool,
     series: SeriesBuilder,
+    onlookers: Onlookers,
     /// The lines other than samples and tests.
     kept: String,
 }
@@ -651,6 +660,7 @@ impl Reading {
         let event = parse_line(line).map_err(|error| Cause::NoEvent { said: error.to_string() })?;
         match event {
             Some(Event::Sample(sample)) => {
+                self.onlookers.sample(Origin::Instrument, sample.t_ns, line);
                 self.series.add(&sample);
                 return Ok(());
             }

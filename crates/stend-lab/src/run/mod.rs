@@ -14,6 +14,7 @@ mod files;
 pub mod fitness;
 pub mod gates;
 pub mod leaves;
+mod onlookers;
 pub mod others;
 pub mod prepare;
 mod profile;
@@ -30,6 +31,7 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use stend_model::cause::Cause;
 use stend_model::clocks::Clocks;
+use stend_model::current::Current;
 use stend_model::plan::{Plan, Progress, Step};
 use stend_model::profile::NotSeen;
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
@@ -40,6 +42,7 @@ use crate::rig;
 use crate::side::{self, Setting, Tuning};
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
+use onlookers::Onlookers;
 use profile::Profiling;
 pub use progress::{plan, progress};
 use sampler::Sampler;
@@ -268,7 +271,9 @@ fn make_repeats<'a>(
     for (side, setting) in settings.iter_mut().enumerate() {
         setting.link_tools(host, &format!("{data}/side-{side}"))?;
     }
-    let start_sampler = |rig: &Rig| Sampler::start(host, probe, suite.sample_hertz, &rig.watched(), &pid_file);
+    let onlookers = Onlookers::default();
+    let start_sampler =
+        |rig: &Rig| Sampler::start(host, probe, suite.sample_hertz, &rig.watched(), &pid_file, &onlookers);
     let mut sampler = start_sampler(&rig)?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
     let compare_clocks = |observer: &mut dyn Observer| {
@@ -289,6 +294,7 @@ fn make_repeats<'a>(
     };
     journal.session(&of_session)?;
     let mut attempts = Attempts::new(host, probe, place, rig.injector()?, interrupt);
+    attempts.show_to(&onlookers);
     attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
     if !suite.files.is_empty() {
         let directory = format!("{work}/suite");
@@ -322,6 +328,9 @@ fn make_repeats<'a>(
             Err(refusal) => return Err(refusal.into()),
         }
         let started_at = Timestamp::now();
+        let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
+        let Step { scenario: place, number, side, phase } = step;
+        onlookers.begin(&Current { sequence, scenario: place, number, side, phase, started_at });
         if let Some(side) = step.side {
             attempts.turn_to(&settings[side]);
             tuning.apply(side).map_err(anyhow::Error::msg)?;
@@ -356,10 +365,10 @@ fn make_repeats<'a>(
         }
         let broken = attempt.broken.clone();
         let own_report = attempt.own_report.take();
-        let sequence = u32::try_from(repeats.len()).context("too many repeats")?;
         let (repeat, series) =
             repeat_of(run, attempt, series, Which { sequence, session, step, started_at, target: rig.found() });
         journal.repeat(&repeat, &series, own_report.as_deref())?;
+        onlookers.end();
         repeats.push(repeat);
         if scenario.ends_its_pool() {
             rig.has_ended();

@@ -13,6 +13,7 @@ use stend_model::run::{Origin, Series};
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use super::SeriesBuilder;
+use super::onlookers::Onlookers;
 use crate::rig::watched::Watched;
 use stend_stand::host::{Command, Happening, Host, Process};
 
@@ -39,6 +40,7 @@ pub(super) struct Sampler {
 #[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    onlookers: Onlookers,
     /// Rings when it has begun, sampled, or ended.
     news: Condvar,
     stop: AtomicBool,
@@ -93,8 +95,9 @@ impl Sampler {
         hertz: u32,
         watched: &Watched,
         pid_file: &str,
+        onlookers: &Onlookers,
     ) -> anyhow::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { onlookers: onlookers.clone(), ..Shared::default() });
         if hertz == 0 {
             return Ok(Self { shared, thread: None, period_ns: 0 });
         }
@@ -196,6 +199,7 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared, most_printed: usize) {
                 // Nearly every line is one of these.
                 if let Some(Observed { t_ns, values, .. }) = Observed::of_line(&line) {
                     shared.take(t_ns, values.into_iter());
+                    shared.onlookers.sample(Origin::Machine, t_ns, &line);
                     continue;
                 }
                 match parse_line(&line) {

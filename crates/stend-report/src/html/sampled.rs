@@ -1,5 +1,6 @@
 //! What was sampled of a run so far, for whoever watches it.
 
+use serde::Serialize;
 use stend_model::run::{Repeat, Run, Series};
 
 use super::figures::series::drawn;
@@ -8,7 +9,7 @@ use crate::chart::{Detail, Purpose, Segment, charts};
 use crate::words::language::Language;
 
 /// A drawing of one metric.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize)]
 pub struct Drawing {
     /// What it shows.
     pub title: String,

@@ -58,7 +58,8 @@ struct Queued {
 
 /// How far the jobs of one order are.
 struct Several {
-    machines: Vec<String>,
+    /// What is compared: machines, or one in two states.
+    places: Vec<String>,
     /// That of the job that matters most.
     state: Stage,
     finished: usize,
@@ -74,10 +75,10 @@ impl Several {
         let is_in = |state: &Stage| jobs.iter().any(|job| job.state == *state);
         let state = [Running, Stopping, Waiting, Failed, Stopped].into_iter().find(is_in).unwrap_or(Finished);
         let first_round = jobs.iter().take_while(|job| job.round == jobs[0].round);
-        let machines: Vec<_> = first_round.map(|job| job.order.machine.clone()).collect();
+        let places: Vec<_> = first_round.map(|job| job.order.place()).collect();
         let report = comparison(jobs, runs).map(|compared| format!("/report?runs={compared}"));
         let finished = jobs.iter().filter(|job| job.state == Finished).count();
-        Self { machines, state, finished, all: jobs.len(), report }
+        Self { places, state, finished, all: jobs.len(), report }
     }
 
     fn is_open(&self) -> bool {

@@ -1,12 +1,17 @@
-//! The series of a run as they are sampled: those of the newest repeats of one scenario, drawn as a report draws them.
+//! The series of a run as they are sampled: of the repeat that is being made and the newest ones of its scenario, drawn as a report draws them.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Path, Query};
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
+use stend_model::current::{Current, MOST, NAME, sample};
+use stend_model::run::{Origin, Outcome, Repeat, Series};
+use stend_model::wire::{Event, parse_line};
 use stend_report::html::sampled::{Drawing, drawings};
 use stend_report::words::language::Language;
 use stend_store::Store;
@@ -16,86 +21,134 @@ use crate::api::{blocking, known_run};
 use crate::error::ServerError;
 use crate::lab::Lab;
 use crate::problem::Problem;
+use crate::work;
 
 /// So many repeats before the newest one are looked through for others of its scenario.
-const LOOKED_THROUGH: u32 = 20;
+const LOOKED_THROUGH: usize = 20;
 
-/// Which repeat is the newest that a viewer has heard of.
+/// What was drawn is shown for a second, and a hundred times as long as it took: all who watch a run ask for the same, and a large one is drawn seldom.
+const FRESH: Duration = Duration::from_secs(1);
+const FRESH_TIMES: u32 = 100;
+
+/// Which drawings a viewer has.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Of {
-    repeat: u32,
+pub(crate) struct Has {
+    #[serde(default)]
+    has: String,
 }
 
-/// The drawings of a repeat: all who watch a run ask for the same.
+/// What was drawn last, and when.
 pub(crate) struct Sampled {
-    of: (String, u32, Language),
-    drawings: Arc<Vec<Drawing>>,
+    of: (String, Language),
+    until: Instant,
+    shown: Arc<Shown>,
 }
 
 /// What there is to see.
 #[derive(Debug, Serialize)]
-pub(crate) struct Titles {
-    titles: Vec<String>,
+pub(crate) struct Shown {
+    /// What it is drawn of: the number of the newest repeat, and how many samples there are.
+    of: String,
+    /// The drawings; none where the viewer has them.
+    drawings: Vec<Drawing>,
 }
 
-/// What the drawings show, in their order.
-pub(crate) async fn titles(
+/// The drawings of a run as it is now.
+pub(crate) async fn samples(
     lab: Served,
     reader: Reader,
     Path(run): Path<String>,
-    Query(of): Query<Of>,
-) -> Result<Json<Titles>, Problem> {
-    let drawings = drawn(&lab, run, of.repeat, reader.language).await?;
-    Ok(Json(Titles { titles: drawings.iter().map(|drawing| drawing.title.clone()).collect() }))
+    Query(Has { has }): Query<Has>,
+) -> Result<Json<Shown>, Problem> {
+    let run = known_run(&lab, run).await?;
+    let shown = blocking(&lab, move |lab| drawn(lab, run, reader.language)).await??;
+    let drawings = if has == shown.of { Vec::new() } else { shown.drawings.clone() };
+    Ok(Json(Shown { of: shown.of.clone(), drawings }))
 }
 
-/// One of the drawings.
-pub(crate) async fn drawing(
-    lab: Served,
-    reader: Reader,
-    Path((run, place)): Path<(String, usize)>,
-    Query(of): Query<Of>,
-) -> Result<Response, Problem> {
-    let drawings = drawn(&lab, run, of.repeat, reader.language).await?;
-    let drawing = drawings.get(place).ok_or_else(|| Problem::not_found("there is no such drawing"))?;
-    let headers = [
-        (CONTENT_TYPE, "image/svg+xml"),
-        // It has its colours in itself.
-        (CONTENT_SECURITY_POLICY, "default-src 'none'; style-src 'unsafe-inline'; sandbox"),
-        (CACHE_CONTROL, "private, max-age=60"),
-    ];
-    Ok((headers, drawing.svg.clone()).into_response())
+fn drawn(lab: &Lab, run: String, language: Language) -> Result<Arc<Shown>, ServerError> {
+    // With the lock held: of many who ask at once one draws.
+    let mut kept = lab.sampled.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = (run, language);
+    if let Some(sampled) = kept.as_ref().filter(|sampled| sampled.of == of && Instant::now() < sampled.until) {
+        return Ok(Arc::clone(&sampled.shown));
+    }
+    let began = Instant::now();
+    let shown = Arc::new(draw(lab, &of.0, language)?);
+    let until = Instant::now() + FRESH.max(began.elapsed() * FRESH_TIMES);
+    *kept = Some(Sampled { of, until, shown: Arc::clone(&shown) });
+    Ok(shown)
 }
 
-async fn drawn(lab: &Arc<Lab>, run: String, repeat: u32, language: Language) -> Result<Arc<Vec<Drawing>>, Problem> {
-    let run = known_run(lab, run).await?;
-    Ok(blocking(lab, move |lab| {
-        // With the lock held: of many who ask at once one draws.
-        let mut kept = lab.sampled.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = (run, repeat, language);
-        if let Some(sampled) = kept.as_ref().filter(|sampled| sampled.of == of) {
-            return Ok(Arc::clone(&sampled.drawings));
-        }
-        let drawings = Arc::new(draw(lab, &of.0, repeat, language)?);
-        *kept = Some(Sampled { of, drawings: Arc::clone(&drawings) });
-        Ok::<_, ServerError>(drawings)
-    })
-    .await??)
-}
-
-fn draw(lab: &Lab, run: &str, newest: u32, language: Language) -> Result<Vec<Drawing>, ServerError> {
+fn draw(lab: &Lab, run: &str, language: Language) -> Result<Shown, ServerError> {
+    // Before the store: what is stored meanwhile is not shown twice.
+    let current = current(lab, run);
     let store = Store::open_to_read(&lab.store)?;
-    let first = newest.saturating_sub(LOOKED_THROUGH);
-    let mut repeats = store.repeats_after(run, first.checked_sub(1))?;
-    repeats.retain(|repeat| repeat.sequence <= newest);
-    let Some(scenario) = repeats.last().map(|repeat| repeat.scenario) else { return Ok(Vec::new()) };
-    repeats.retain(|repeat| repeat.scenario == scenario);
+    let first = u32::try_from(store.count_repeats(run)?.saturating_sub(LOOKED_THROUGH)).unwrap_or(u32::MAX);
+    let repeats = store.repeats_after(run, first.checked_sub(1))?;
+    let newest = repeats.last().map(|repeat| repeat.sequence);
+    let current = current.filter(|(repeat, _)| Some(repeat.sequence) > newest);
     let mut series = store.series_from(run, first)?;
-    let with_series = repeats.into_iter().map(|repeat| {
-        let of_it =
-            series.extract_if(.., |(sequence, _)| *sequence == repeat.sequence).map(|(_, series)| series).collect();
+    let of_it = |repeat: Repeat| {
+        let is_its = |(sequence, _): &mut (u32, Series)| *sequence == repeat.sequence;
+        let of_it = series.extract_if(.., is_its).map(|(_, series)| series).collect();
         (repeat, of_it)
-    });
-    let with_series: Vec<_> = with_series.collect();
-    Ok(drawings(&store.run(run)?, &with_series, language))
+    };
+    let mut all: Vec<_> = repeats.into_iter().map(of_it).collect();
+    all.extend(current);
+    let Some((last, its_own)) = all.last() else { return Ok(Shown { of: "-".into(), drawings: Vec::new() }) };
+    let samples = its_own.iter().map(|series| series.values.len()).sum::<usize>();
+    let (of, scenario) = (format!("{}-{samples}", last.sequence), last.scenario);
+    all.retain(|(repeat, _)| repeat.scenario == scenario);
+    Ok(Shown { of, drawings: drawings(&store.run(run)?, &all, language) })
+}
+
+/// The repeat that a run's process is making, with what is sampled of it so far.
+fn current(lab: &Lab, run: &str) -> Option<(Repeat, Vec<Series>)> {
+    let pid = work::process(lab, run)?;
+    let link = format!("/memfd:{NAME} (deleted)");
+    let mut files = std::fs::read_dir(format!("/proc/{}/fd", pid.as_raw_pid())).ok()?.flatten();
+    let file = files.find(|file| std::fs::read_link(file.path()).is_ok_and(|found| found.as_os_str() == link.as_str()));
+    let mut text = String::new();
+    File::open(file?.path()).ok()?.take(MOST).read_to_string(&mut text).ok()?;
+    read(&text)
+}
+
+fn read(text: &str) -> Option<(Repeat, Vec<Series>)> {
+    // The last line may be written now.
+    let mut lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let Current { sequence, scenario, number, side, phase, started_at } = serde_json::from_str(lines.next()?).ok()?;
+    let mut all: BTreeMap<(Origin, String), (Vec<i64>, Vec<f64>)> = BTreeMap::new();
+    for (origin, line) in lines.filter_map(sample) {
+        let Ok(Some(Event::Sample(sample))) = parse_line(line) else { continue };
+        for (metric, value) in sample.metrics() {
+            let (times_ns, values) = all.entry((origin, metric.to_owned())).or_default();
+            times_ns.push(sample.t_ns);
+            values.push(value);
+        }
+    }
+    let series = |((origin, metric), (times_ns, values))| Series { metric, origin, times_ns, values };
+    let repeat = Repeat {
+        sequence,
+        session: 0,
+        scenario,
+        number,
+        side,
+        phase,
+        started_at,
+        // Nothing is known against it yet.
+        outcome: Outcome::Valid,
+        begin: None,
+        report: None,
+        marks: Vec::new(),
+        tests: Vec::new(),
+        usage: None,
+        stopped: false,
+        lasting: false,
+        command: Vec::new(),
+        output: String::new(),
+        error_output: String::new(),
+        target: BTreeMap::new(),
+    };
+    Some((repeat, all.into_iter().map(series).collect()))
 }

@@ -34,6 +34,7 @@ mod labels;
 mod latency;
 mod load;
 mod locks;
+mod looking_on;
 mod names;
 mod own_work;
 mod profile;
