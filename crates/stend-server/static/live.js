@@ -44,6 +44,9 @@ if (suites) {
   hint();
 }
 
+// What the form came to stands above or below it, perhaps out of sight.
+document.querySelector("#answer")?.focus();
+
 for (const file of document.querySelectorAll("[data-into]"))
   file.addEventListener("change", async () => {
     const fields = file.form.elements, chosen = file.files[0];

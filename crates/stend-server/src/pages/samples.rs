@@ -152,3 +152,36 @@ fn read(text: &str) -> Option<(Repeat, Vec<Series>)> {
     };
     Some((repeat, all.into_iter().map(series).collect()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    const HEAD: &str =
+        r#"{"sequence":3,"scenario":1,"number":2,"side":null,"phase":"measured","started_at":"2026-11-27T10:00:00Z"}"#;
+
+    /// A stand says what it likes, and the last line may be written now.
+    #[test]
+    fn what_makes_no_sense_is_left_out() {
+        let sample = |letter: &str, t_ns: u32, value: f64| {
+            format!(r#"{letter}{{"event":"sample","t_ns":{t_ns},"values":{{"a":{value},"b":1}}}}"#)
+        };
+        let lines = [
+            HEAD.into(),
+            sample("m", 1, 2.0),
+            "mno".into(),
+            "m".into(),
+            "é".into(),
+            sample("i", 5, 4.0),
+            sample("x", 6, 9.0),
+        ];
+        let text = format!("{}\n{}", lines.join("\n"), sample("m", 7, 3.0));
+        let (repeat, series) = read(&text).unwrap();
+        assert_eq!((repeat.sequence, repeat.scenario), (3, 1));
+        let seen: Vec<_> = series.iter().map(|one| (one.metric.as_str(), &one.values[..])).collect();
+        assert_eq!(seen, [("a", &[4.0][..]), ("b", &[1.0]), ("a", &[2.0]), ("b", &[1.0])]);
+        let nothing = |text: &str| assert!(read(text).is_none(), "{text}");
+        ["", "\n", HEAD, "{}\n", &lines[1]].into_iter().for_each(nothing);
+        assert!(read(&format!("{HEAD}\n")).is_some_and(|(_, series)| series.is_empty()));
+    }
+}

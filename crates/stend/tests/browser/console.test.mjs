@@ -85,12 +85,21 @@ test("what a run is refused for stands beside the form, which keeps what was wri
   complaints.length = 0; // That the answers were 422.
 });
 
+const drawn = () => {
+  const images = [...document.querySelectorAll("#samples img")];
+  return images.length > 0 && images.every((image) => image.complete && image.naturalWidth > 0 && image.alt !== "");
+};
+
 test("a run is started and its repeats come by themselves", async () => {
   writeFileSync(gate, "");
   // Long enough for samples that differ: what stays the same is not drawn.
   await start({ label: "before", set: "seconds=0.3" });
   await page.click("tbody th a >> text=before");
   await page.waitForSelector("#state.running");
+  // Of the repeat that is being made, what is sampled is drawn for who looks.
+  assert.equal(await page.locator("#samples img").count(), 0);
+  await page.click("#samples summary");
+  await page.waitForFunction(drawn);
   assert.equal(await page.locator("#repeats tbody tr").count(), 0);
   rmSync(gate);
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
@@ -99,13 +108,8 @@ test("a run is started and its repeats come by themselves", async () => {
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
   const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
   assert.deepEqual(numbers, numbers.map((_, at) => numbers.length - at));
-  // The samples are drawn for who looks at them.
-  assert.equal(await page.locator("#samples img").count(), 0);
   await page.click("#samples summary");
-  await page.waitForFunction(() => {
-    const images = [...document.querySelectorAll("#samples img")];
-    return images.length > 0 && images.every((image) => image.complete && image.naturalWidth > 0 && image.alt !== "");
-  });
+  await page.waitForFunction(drawn);
   await accessible("a run");
 });
 
@@ -188,6 +192,29 @@ test("what would be done is shown first, and the first page follows what is done
   await page.waitForFunction(() => document.querySelector("#queue tbody td:nth-of-type(3)").className === "finished");
   await page.waitForSelector("#runs th a >> text=third");
   assert.ok(await page.evaluate(() => globalThis.isTheSamePage), "it was not loaded again");
+});
+
+test("what is not part of the program is shown before it starts", async () => {
+  const file = join(place, "commands.txt");
+  writeFileSync(file, "sleep 0.01\n");
+  await page.goto(address.origin);
+  await page.click("summary >> text=Own suite");
+  await page.selectOption("select[name=own]", "commands");
+  await page.setInputFiles("input[data-into=text]", file);
+  await page.fill("input[name=label]", "own");
+  await page.fill("input[name=repeats]", "1");
+  await page.check("input[name=even_if_unfit]");
+  await page.click("form.order button.main");
+  await page.waitForSelector("#answer pre >> text=sleep 0.01");
+  assert.ok(await page.evaluate(() => document.querySelector("#answer").getBoundingClientRect().top < innerHeight), "it is in sight");
+  assert.equal(await page.locator("#queue a >> text=own").count(), 0);
+  await accessible("what would be started");
+  await page.click("form.order button.main");
+  await page.click("#queue tbody th a >> text=own");
+  await page.waitForSelector("#state.finished");
+  await page.click("summary >> text=Own suite");
+  await page.waitForSelector("li code >> text=sleep 0.01");
+  await accessible("a run of one's own command");
 });
 
 test("a run is scheduled, and taken off again", async () => {
