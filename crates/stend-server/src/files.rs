@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{OptionalExtension as _, params};
 use stend_model::identity::digest_of;
+use stend_model::run::is_run_id;
 
 use crate::accounts::fresh_secret;
 use crate::database::Database;
@@ -98,6 +99,15 @@ impl Directory {
 impl Drop for Directory {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Removes what plans have left whose server was killed.
+pub(crate) fn remove_left(store: &Path) {
+    for entry in std::fs::read_dir(store.join(PLACE)).into_iter().flatten().flatten() {
+        if !is_run_id(&entry.file_name().to_string_lossy()) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
     }
 }
 

@@ -120,6 +120,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     settings.make_places(&database)?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
+    files::remove_left(&served.store);
     // It is given to commands that run elsewhere.
     let at = served.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
     let served = Served { store: at, ..served };
