@@ -373,21 +373,23 @@ async fn asked<'a>(lab: &Arc<Lab>, words: impl IntoIterator<Item = &'a str>) -> 
     work::ask(lab, words).await.map(json)
 }
 
-fn json(printed: Vec<u8>) -> Response {
+pub(crate) fn json(printed: Vec<u8>) -> Response {
     ([(CONTENT_TYPE, "application/json")], Body::from(printed)).into_response()
 }
 
 /// The id that a run goes by, or has as a label.
 pub(crate) async fn known_run(lab: &Arc<Lab>, wanted: String) -> Answer<String> {
-    let found = blocking(lab, move |lab| {
-        let store = Store::open_to_read(&lab.store).map_err(ServerError::from)?;
-        match store.resolve(&wanted) {
-            Ok(id) => Ok(id),
-            Err(error) if error.is_of_a_name() => Err(no_run(&wanted)),
-            Err(error) => Err(ServerError::from(error).into()),
-        }
-    });
-    found.await?
+    blocking(lab, move |lab| find_run(lab, &wanted)).await?
+}
+
+/// The same, on a thread that may wait for the disk.
+pub(crate) fn find_run(lab: &Lab, wanted: &str) -> Answer<String> {
+    let store = Store::open_to_read(&lab.store).map_err(ServerError::from)?;
+    match store.resolve(wanted) {
+        Ok(id) => Ok(id),
+        Err(error) if error.is_of_a_name() => Err(no_run(wanted)),
+        Err(error) => Err(ServerError::from(error).into()),
+    }
 }
 
 fn no_run(wanted: &str) -> Problem {

@@ -109,7 +109,7 @@ if (table) {
     }
   };
   samples.addEventListener("toggle", draw);
-  const drawn = setInterval(draw, 3000);
+  const drawn = setInterval(draw, 5000);
   const source = new EventSource(table.dataset.events);
   source.addEventListener("repeat", (event) => {
     const repeat = JSON.parse(event.data);

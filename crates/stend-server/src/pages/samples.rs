@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::Json;
 use axum::extract::{Path, Query};
+use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use stend_model::current::{Current, MOST, NAME, sample};
 use stend_model::run::{Origin, Outcome, Repeat, Series};
@@ -17,7 +17,7 @@ use stend_report::words::language::Language;
 use stend_store::Store;
 
 use super::{Reader, Served};
-use crate::api::{blocking, known_run};
+use crate::api::{blocking, find_run, json};
 use crate::error::ServerError;
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -37,20 +37,27 @@ pub(crate) struct Has {
     has: String,
 }
 
-/// What was drawn last, and when.
+/// What was drawn last, of the run that viewers named so, and for how long it is shown.
 pub(crate) struct Sampled {
-    of: (String, Language),
+    named: (String, Language),
     until: Instant,
     shown: Arc<Shown>,
 }
 
 /// What there is to see.
-#[derive(Debug, Serialize)]
-pub(crate) struct Shown {
+struct Shown {
     /// What it is drawn of: the number of the newest repeat, and how many samples there are.
     of: String,
-    /// The drawings; none where the viewer has them.
-    drawings: Vec<Drawing>,
+    /// [`Told`], written once for all.
+    text: String,
+}
+
+/// What viewers are told.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    of: &'a str,
+    /// None where the viewer has them.
+    drawings: &'a [Drawing],
 }
 
 /// The drawings of a run as it is now.
@@ -59,24 +66,27 @@ pub(crate) async fn samples(
     reader: Reader,
     Path(run): Path<String>,
     Query(Has { has }): Query<Has>,
-) -> Result<Json<Shown>, Problem> {
-    let run = known_run(&lab, run).await?;
+) -> Result<Response, Problem> {
     let shown = blocking(&lab, move |lab| drawn(lab, run, reader.language)).await??;
-    let drawings = if has == shown.of { Vec::new() } else { shown.drawings.clone() };
-    Ok(Json(Shown { of: shown.of.clone(), drawings }))
+    let text = if has == shown.of { written(&shown.of, &[]) } else { shown.text.clone() };
+    Ok(json(text.into_bytes()))
 }
 
-fn drawn(lab: &Lab, run: String, language: Language) -> Result<Arc<Shown>, ServerError> {
+fn written(of: &str, drawings: &[Drawing]) -> String {
+    serde_json::to_string(&Told { of, drawings }).expect("it can be written")
+}
+
+fn drawn(lab: &Lab, named: String, language: Language) -> Result<Arc<Shown>, Problem> {
     // With the lock held: of many who ask at once one draws.
     let mut kept = lab.sampled.lock().unwrap_or_else(PoisonError::into_inner);
-    let of = (run, language);
-    if let Some(sampled) = kept.as_ref().filter(|sampled| sampled.of == of && Instant::now() < sampled.until) {
+    let named = (named, language);
+    if let Some(sampled) = kept.as_ref().filter(|sampled| sampled.named == named && Instant::now() < sampled.until) {
         return Ok(Arc::clone(&sampled.shown));
     }
     let began = Instant::now();
-    let shown = Arc::new(draw(lab, &of.0, language)?);
+    let shown = Arc::new(draw(lab, &find_run(lab, &named.0)?, language)?);
     let until = Instant::now() + FRESH.max(began.elapsed() * FRESH_TIMES);
-    *kept = Some(Sampled { of, until, shown: Arc::clone(&shown) });
+    *kept = Some(Sampled { named, until, shown: Arc::clone(&shown) });
     Ok(shown)
 }
 
@@ -96,11 +106,12 @@ fn draw(lab: &Lab, run: &str, language: Language) -> Result<Shown, ServerError> 
     };
     let mut all: Vec<_> = repeats.into_iter().map(of_it).collect();
     all.extend(current);
-    let Some((last, its_own)) = all.last() else { return Ok(Shown { of: "-".into(), drawings: Vec::new() }) };
+    let Some((last, its_own)) = all.last() else { return Ok(Shown { of: "-".into(), text: written("-", &[]) }) };
     let samples = its_own.iter().map(|series| series.values.len()).sum::<usize>();
     let (of, scenario) = (format!("{}-{samples}", last.sequence), last.scenario);
     all.retain(|(repeat, _)| repeat.scenario == scenario);
-    Ok(Shown { of, drawings: drawings(&store.run(run)?, &all, language) })
+    let text = written(&of, &drawings(&store.run(run)?, &all, language));
+    Ok(Shown { of, text })
 }
 
 /// The repeat that a run's process is making, with what is sampled of it so far.
