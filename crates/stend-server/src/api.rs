@@ -29,7 +29,7 @@ use crate::accounts::Who;
 use crate::error::ServerError;
 use crate::guard::now;
 use crate::lab::Lab;
-use crate::live::{Seen, View};
+use crate::live::{self, Seen, View};
 use crate::openapi;
 use crate::order::MOST_MACHINES;
 use crate::problem::Problem;
@@ -225,11 +225,26 @@ pub(crate) async fn output_schema() -> Response {
     ([(CONTENT_TYPE, "application/schema+json")], text).into_response()
 }
 
+/// How long a run is followed.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Until {
+    until: Option<End>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum End {
+    /// Until its job has ended, also by a failure or a stop. Otherwise that is awaited which may go on.
+    Ended,
+}
+
 /// The repeats of a run as they are stored, behind that of `Last-Event-ID`.
 pub(crate) async fn events(
     lab: Served,
     who: Extension<Who>,
     Path(run): Path<String>,
+    Query(Until { until }): Query<Until>,
     headers: HeaderMap,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
     let is_waited_for = {
@@ -244,7 +259,7 @@ pub(crate) async fn events(
     let view = lab.streams.watch(&run).ok_or_else(|| {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many runs are watched at once; come back later")
     })?;
-    let events = Events::new(Arc::clone(&lab), run, view, last.flatten());
+    let events = Events::new(Arc::clone(&lab), run, view, last.flatten(), until);
     let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab.0, who.0, events), Ok);
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
 }
@@ -295,7 +310,7 @@ impl Events {
     }
 
     /// A task tells the viewer each repeat behind `last` in its order, then how far the run is, and that again whenever it changes.
-    fn new(lab: Arc<Lab>, run: String, mut view: View, mut last: Option<u32>) -> Self {
+    fn new(lab: Arc<Lab>, run: String, mut view: View, mut last: Option<u32>, until: Option<End>) -> Self {
         // A viewer that does not read is waited for, and keeps nothing but its place.
         let (sender, receiver) = tokio::sync::mpsc::channel(16);
         tokio::spawn(async move {
@@ -316,7 +331,15 @@ impl Events {
                         }
                     }
                 }
-                let Seen { repeats: new, progress, ended } = view.news(last);
+                let has_ended = |state: crate::jobs::State| !state.is_at_work() && state != crate::jobs::State::Waiting;
+                let is_last = until == Some(End::Ended) && state.is_some_and(has_ended);
+                let Seen { repeats: mut new, progress, ended } = view.news(last);
+                if is_last {
+                    // The look-out may not have seen the last ones yet.
+                    let (run, after) = (run.clone(), new.last().map(|(sequence, _)| *sequence).or(last));
+                    let rest = blocking(&lab, move |lab| live::stored(&lab.store, &run, after)).await;
+                    new.extend(rest.into_iter().flat_map(Result::unwrap_or_default));
+                }
                 for (sequence, text) in new {
                     last = Some(sequence);
                     let event = Event::default().event("repeat").id(sequence.to_string()).data(text);
@@ -330,7 +353,7 @@ impl Events {
                         return;
                     }
                 }
-                if ended && !state.is_some_and(crate::jobs::State::is_at_work) {
+                if is_last || ended && !state.is_some_and(crate::jobs::State::is_at_work) {
                     // So that a browser does not ask again.
                     let _ = sender.send(Event::default().event("end").data("")).await;
                     return;

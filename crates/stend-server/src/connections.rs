@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// No body is longer, but a file's.
 const LONGEST_BODY: usize = 64 * 1024;
 
+/// The form that starts a run has two texts as long as that, of which each byte may be written as three.
+const LONGEST_FORM: usize = 7 * LONGEST_BODY;
+
 /// So many connections there are at once, and no more than half of the files that may be open; and so many of one address. Viewers who come through one forwarded port all have this machine's.
 const MOST: usize = 1000;
 const MOST_OF_ONE: usize = 200;
@@ -47,9 +50,10 @@ pub(crate) async fn body_in_time(request: Request, next: Next) -> Response {
     }
     let (parts, body) = request.into_parts();
     let refused = |status, said: String| Problem::new(status, said).into_response();
-    match tokio::time::timeout(PATIENCE, to_bytes(body, LONGEST_BODY)).await {
+    let longest = if parts.uri.path() == "/" { LONGEST_FORM } else { LONGEST_BODY };
+    match tokio::time::timeout(PATIENCE, to_bytes(body, longest)).await {
         Ok(Ok(body)) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Ok(Err(_)) => refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a body has {} KiB at most", LONGEST_BODY >> 10)),
+        Ok(Err(_)) => refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a body has {} KiB at most", longest >> 10)),
         Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come".into()),
     }
 }
@@ -171,14 +175,19 @@ mod tests {
     #[test]
     fn a_body_that_does_not_come_and_one_that_does_not_end_are_refused() {
         with_a_given_clock(async {
-            let mut pages = Router::<()>::new().route("/", any(async || "done")).layer(from_fn(body_in_time));
-            let mut status = async |body| pages.call(Request::new(body)).await.unwrap().status();
-            assert_eq!(status(Body::from(vec![0; LONGEST_BODY])).await, StatusCode::OK);
-            assert_eq!(status(Body::from(vec![0; LONGEST_BODY + 1])).await, StatusCode::PAYLOAD_TOO_LARGE);
+            let pages = Router::<()>::new().route("/", any(async || "done")).route("/other", any(async || "done"));
+            let mut pages = pages.layer(from_fn(body_in_time));
+            let mut status = async |path: &str, body| {
+                pages.call(Request::builder().uri(path).body(body).unwrap()).await.unwrap().status()
+            };
+            for (path, longest) in [("/other", LONGEST_BODY), ("/", LONGEST_FORM)] {
+                assert_eq!(status(path, Body::from(vec![0; longest])).await, StatusCode::OK);
+                assert_eq!(status(path, Body::from(vec![0; longest + 1])).await, StatusCode::PAYLOAD_TOO_LARGE);
+            }
             let before = tokio::time::Instant::now();
             let part = tokio_stream::once(Ok::<_, Error>("a"));
             let stalled = Body::from_stream(tokio_stream::StreamExt::chain(part, tokio_stream::pending()));
-            assert_eq!(status(stalled).await, StatusCode::REQUEST_TIMEOUT);
+            assert_eq!(status("/", stalled).await, StatusCode::REQUEST_TIMEOUT);
             assert!(before.elapsed() >= PATIENCE);
         });
     }

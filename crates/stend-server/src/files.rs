@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use rusqlite::{OptionalExtension as _, params};
 use stend_model::identity::digest_of;
@@ -17,12 +18,18 @@ use crate::lab::Lab;
 use crate::order::Order;
 use crate::work::private_directory;
 
+/// No text is longer, in bytes.
+pub(crate) const LONGEST: usize = 64 * 1024;
+
 /// One that no order names is removed so many seconds after it was sent.
 const UNNAMED_FOR: i64 = 24 * 3600;
 
 impl Database {
     /// Keeps a text, and gives the SHA-256 that it goes by.
     pub(crate) fn keep_file(&self, text: &str) -> Result<String, ServerError> {
+        if text.len() > LONGEST {
+            return Err(ServerError::Refused(format!("a file has {} KiB at most", LONGEST >> 10)));
+        }
         let digest = digest_of(text.as_bytes());
         let now = now();
         let keep = || {
@@ -68,7 +75,7 @@ pub(crate) struct Directory(PathBuf);
 impl Directory {
     /// That of a run, which has the same place whenever it goes on.
     pub(crate) fn of_run(lab: &Lab, run: &str) -> Self {
-        Self(lab.store.join(PLACE).join(run))
+        Self(of_run(lab, run))
     }
 
     /// One for a command that only says what would be done.
@@ -76,10 +83,10 @@ impl Directory {
         Self(lab.store.join(PLACE).join(fresh_secret()))
     }
 
-    /// Writes the files, and gives where the command is to run: nowhere else than the server itself if there are none.
-    pub(crate) fn write(&self, texts: &BTreeMap<String, String>) -> Result<Option<&Path>, ServerError> {
+    /// Writes the files, and has a command run here; where the server itself does if there are none.
+    pub(crate) fn enter(&self, texts: &BTreeMap<String, String>, command: &mut Command) -> Result<(), ServerError> {
         if texts.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let write = || -> std::io::Result<()> {
             private_directory(&self.0)?;
@@ -92,9 +99,32 @@ impl Directory {
             Ok(())
         };
         write().map_err(|source| ServerError::System { what: "the files of an order", source })?;
-        Ok(Some(&self.0))
+        command.current_dir(&self.0);
+        // It was meant from where the server is.
+        if let Some(probe) = std::env::var_os(PROBE).and_then(|probe| std::path::absolute(probe).ok()) {
+            command.env(PROBE, probe);
+        }
+        Ok(())
+    }
+
+    /// What a command said here, without the place, which says nothing to who sent the files.
+    pub(crate) fn left_out(&self, said: &str) -> String {
+        left_out(&self.0, said)
     }
 }
+
+/// The directory of a run.
+pub(crate) fn of_run(lab: &Lab, run: &str) -> PathBuf {
+    lab.store.join(PLACE).join(run)
+}
+
+/// A text without the place of a directory.
+pub(crate) fn left_out(directory: &Path, text: &str) -> String {
+    text.replace(&format!("{}/", directory.display()), "")
+}
+
+/// Names the program that measures on the machine.
+const PROBE: &str = "STEND_PROBE";
 
 impl Drop for Directory {
     fn drop(&mut self) {

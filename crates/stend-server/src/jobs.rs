@@ -95,15 +95,8 @@ impl Database {
     /// Adds an order, which is done at once or not at all. One with a key that another one had is that one: who asks twice, because an answer was lost,
     /// asks once.
     pub(crate) fn add(&self, batch: &Batch, key: Option<&str>, user: Option<&str>) -> Result<Added, ServerError> {
-        let first = key.map(|key| self.one("key", key)).transpose()?.flatten();
-        if let Some(first) = first {
-            let there = match &first.batch {
-                Some(batch) => self.jobs_of_batch(batch)?,
-                None => vec![first],
-            };
-            let wanted = batch.orders().map(|(_, order)| order);
-            let is_it = there.iter().map(|job| job.order.clone()).eq(wanted);
-            return Ok(if is_it { Added::Again(there) } else { Added::KeyTaken });
+        if let Some(added) = self.added(batch, key)? {
+            return Ok(added);
         }
         let now = Timestamp::now();
         let query = format!(
@@ -112,8 +105,9 @@ impl Database {
         );
         let mut jobs: Vec<Job> = Vec::new();
         for (round, order) in batch.orders() {
-            if let Some(label) = &order.label {
-                self.check_unclaimed(label)?;
+            let of = jobs.first().map_or("", |first| &first.run);
+            for name in order.label.iter().chain(order.state.iter().map(|state| &state.name)) {
+                self.check_unclaimed(name, of)?;
             }
             // Many are drawn in one minute, so some are drawn twice.
             let mut run = fresh_run_id(now);
@@ -131,15 +125,29 @@ impl Database {
         Ok(Added::New(jobs))
     }
 
-    /// Refuses a label that a run is to get which has not begun.
-    fn check_unclaimed(&self, label: &str) -> Result<(), ServerError> {
-        let query = "SELECT run FROM job WHERE state IN ('waiting', 'running') AND json_extract(asked, '$.label') = ?1";
+    /// What became of an order that had this key.
+    pub(crate) fn added(&self, batch: &Batch, key: Option<&str>) -> Result<Option<Added>, ServerError> {
+        let first = key.map(|key| self.one("key", key)).transpose()?.flatten();
+        let Some(first) = first else { return Ok(None) };
+        let there = match &first.batch {
+            Some(batch) => self.jobs_of_batch(batch)?,
+            None => vec![first],
+        };
+        let wanted = batch.orders().map(|(_, order)| order);
+        let is_it = there.iter().map(|job| job.order.clone()).eq(wanted);
+        Ok(Some(if is_it { Added::Again(there) } else { Added::KeyTaken }))
+    }
+
+    /// Refuses a name that a run is to get which has not begun, or several together as those of a state.
+    fn check_unclaimed(&self, name: &str, of: &str) -> Result<(), ServerError> {
+        let query = "SELECT run FROM job WHERE state IN ('waiting', 'running', 'stopping') AND coalesce(batch, '') <> ?2 \
+                     AND ?1 IN (json_extract(asked, '$.label'), json_extract(asked, '$.state.name'))";
         let claimed: Option<String> = self
             .connection
-            .query_row(query, [label], |row| row.get(0))
+            .query_row(query, [name, of], |row| row.get(0))
             .optional()
             .map_err(|source| self.explain(source))?;
-        claimed.map_or(Ok(()), |run| Err(ServerError::Refused(format!("label: run {run} is to be called {label}"))))
+        claimed.map_or(Ok(()), |run| Err(ServerError::Refused(format!("label: run {run} is to be called {name}"))))
     }
 
     /// The newest orders, newest first: each by its first job.

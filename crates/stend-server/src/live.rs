@@ -131,6 +131,16 @@ fn look_out(directory: &Path, run: &str, viewers: &Weak<watch::Sender<Seen>>) {
     }
 }
 
+/// The repeats of a run that are stored behind this one, as they are sent; none of one that has not begun.
+pub(crate) fn stored(directory: &Path, run: &str, after: Option<u32>) -> Result<Vec<(u32, Arc<str>)>, ServerError> {
+    let store = Store::open_to_read(directory)?;
+    if !store.has_run(run)? {
+        return Ok(Vec::new());
+    }
+    let (of, new) = (store.run(run)?, store.repeats_after(run, after)?);
+    Ok(new.iter().map(|repeat| (repeat.sequence, told(&of, repeat))).collect())
+}
+
 /// What is remembered between two looks.
 struct Looker {
     store: Store,

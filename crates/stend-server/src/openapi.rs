@@ -110,7 +110,14 @@ fn requests() -> Vec<Request> {
             ..get("/runs", "List runs, newest first", own::<Runs>())
         },
         get("/runs/{run}", "Show a run in full", Command("show")),
-        get("/runs/{run}/events", "Follow a run: each repeat as it is stored, behind that of Last-Event-ID", Events),
+        Request {
+            query: &[("until", "string")],
+            ..get(
+                "/runs/{run}/events",
+                "Follow a run: each repeat as it is stored, behind that of Last-Event-ID",
+                Events,
+            )
+        },
         Request {
             query: &[("runs", "string")],
             ..get("/compare", "Compare runs; the first is the base", Command("compare"))
@@ -241,6 +248,9 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
         }
         if *kind == "array" {
             schema["items"] = json!({ "type": "string" });
+        }
+        if *name == "until" {
+            schema["enum"] = json!(["ended"]);
         }
         // The command itself takes any number.
         if *name == "limit" && !request.path.starts_with("/commands/") {

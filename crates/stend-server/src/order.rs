@@ -101,7 +101,7 @@ pub(crate) struct Timed {
 #[serde(deny_unknown_fields)]
 pub(crate) struct MachineState {
     /// What it is called. The runs are labelled NAME-1, NAME-2 and so on.
-    #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,60}$"))]
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,59}$"))]
     pub(crate) name: String,
     /// A line for the machine's shell that brings it there, may reboot it, and does nothing where it is there already.
     pub(crate) command: String,
@@ -109,8 +109,9 @@ pub(crate) struct MachineState {
 
 impl MachineState {
     fn check(&self) -> Result<(), ServerError> {
-        let name = self.name.strip_prefix('_').unwrap_or(&self.name);
-        if !is_plain_name(name) || self.name.len() > LONGEST_STATE {
+        // As a label, which may begin with an underscore.
+        let behind = self.name.strip_prefix('_').map(|rest| format!("x{rest}"));
+        if !is_plain_name(behind.as_ref().unwrap_or(&self.name)) || self.name.len() > LONGEST_STATE {
             return Err(ServerError::Refused("state: its name is 1 to 60 letters, digits, and - . or _".into()));
         }
         if self.command.trim().is_empty() || self.command.contains('\0') {
@@ -151,9 +152,14 @@ impl Order {
         format!("{}{}", self.machine, state.unwrap_or_default())
     }
 
-    /// Whether it runs what is not part of the program.
+    /// Whether it runs what is not part of the program. A side may name any command.
     pub(crate) fn is_own(&self) -> bool {
-        !self.files.is_empty() || self.timed.is_some() || self.state.is_some()
+        !self.files.is_empty() || self.timed.is_some() || self.state.is_some() || self.sides.is_some()
+    }
+
+    /// All of it, to be read.
+    pub(crate) fn in_full(&self) -> String {
+        serde_json::to_string_pretty(self).expect("an order can be written")
     }
 
     /// The words of the command, in a directory where the files are. A value stands in one word with its option, and a suite is a plain word, so none is
@@ -224,6 +230,13 @@ impl Order {
         if self.timed.as_ref().is_some_and(|timed| timed.commands.is_empty() || !self.files.is_empty()) {
             return refused("timed: give commands, and no files");
         }
+        let is_parameter = |(name, values): (&String, &Vec<String>)| {
+            let is_value = |value: &String| !value.contains(',');
+            !name.contains('=') && !values.is_empty() && values.iter().all(is_value)
+        };
+        if !self.timed.iter().flat_map(|timed| &timed.parameters).all(is_parameter) {
+            return refused("timed: a parameter has a name without =, and values without commas, one at least");
+        }
         self.state.iter().try_for_each(MachineState::check)?;
         if self.words().iter().any(|word| word.contains('\0')) {
             return refused("order: it is plain text");
@@ -241,7 +254,8 @@ impl Order {
 /// Of a long command so many characters are shown for a name.
 const LONGEST_WORK: usize = 80;
 
-fn is_plain_name(name: &str) -> bool {
+/// Whether it is one to give a file.
+pub(crate) fn is_plain_name(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || ".-_".contains(character);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.len() <= 64 && name.chars().all(is_plain)
 }
@@ -352,7 +366,8 @@ impl Batch {
     /// The words of the command that would do all of it.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words = Order { machine: self.machines.join(","), ..self.order.clone() }.words();
-        words.extend((self.sessions() > 1).then(|| format!("--sessions={}", self.sessions())));
+        let is_said = self.sessions() > 1 || self.switch.is_some();
+        words.extend(is_said.then(|| format!("--sessions={}", self.sessions())));
         let states = self.switch.iter().flatten();
         words.extend(states.map(|state| format!("--switch={}={}", state.name, state.command)));
         words

@@ -22,7 +22,7 @@ use stend_store::{MeasuringLock, Store, StoreError};
 
 use crate::database::Database;
 use crate::error::ServerError;
-use crate::files::Directory;
+use crate::files::{self, Directory};
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -144,9 +144,7 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
             return Ok((State::Stopped, None));
         }
         let mut command = lab.command(&words);
-        if let Some(directory) = directory.write(&lab.files_of(&job.order)?)? {
-            command.current_dir(directory);
-        }
+        directory.enter(&lab.files_of(&job.order)?, &mut command)?;
         status = Some(start(lab, job, command)?);
     }
     let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
@@ -272,7 +270,7 @@ pub(crate) fn log(lab: &Lab, run: &str) -> String {
         file.take(LOG_SHOWN).read_to_end(&mut text)?;
         Ok(text)
     };
-    String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
+    files::left_out(&files::of_run(lab, run), &String::from_utf8_lossy(&read().unwrap_or_default()))
 }
 
 fn last_line(lab: &Lab, run: &str) -> Option<String> {
@@ -319,10 +317,12 @@ pub(crate) async fn done_with(
         let _one = lab.doing.acquire().await.expect("nobody closes it");
         let mut command = lab.command(&words);
         let directory = Directory::for_now(&lab);
-        if let Some(directory) = directory.write(&texts)? {
-            command.current_dir(directory);
+        directory.enter(&texts, &mut command)?;
+        let mut output = ended(command).await?;
+        for said in [&mut output.stdout, &mut output.stderr] {
+            *said = directory.left_out(&String::from_utf8_lossy(said)).into_bytes();
         }
-        fine(ended(command).await?)
+        fine(output)
     });
     run.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
 }

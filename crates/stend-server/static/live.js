@@ -138,8 +138,7 @@ if (table) {
   });
   source.addEventListener("end", () => {
     source.close();
-    clearInterval(drawn);
-    // What was stored last; with the pause of the server between two drawings.
-    setTimeout(draw, 3000);
+    // What was stored last is drawn with the server's pause between two drawings.
+    setTimeout(() => clearInterval(drawn), 60000);
   });
 }

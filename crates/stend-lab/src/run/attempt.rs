@@ -660,7 +660,8 @@ impl Reading {
         let event = parse_line(line).map_err(|error| Cause::NoEvent { said: error.to_string() })?;
         match event {
             Some(Event::Sample(sample)) => {
-                self.onlookers.sample(Origin::Instrument, sample.t_ns, line);
+                let first = sample.metrics().next().map_or("", |(metric, _)| metric);
+                self.onlookers.sample(Origin::Instrument, sample.t_ns, first, line);
                 self.series.add(&sample);
                 return Ok(());
             }

@@ -1,5 +1,6 @@
 //! What is sampled of the repeat that is being made, shown to other processes ([`stend_model::current`]).
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,8 +20,8 @@ pub(super) struct Onlookers(Arc<Mutex<Option<Shown>>>);
 struct Shown {
     file: File,
     written: u64,
-    /// When the last sample was observed that is shown of the instrument, and of the machine.
-    last_ns: [Option<i64>; 2],
+    /// When the last sample was observed that is shown, of each metric that begins a line.
+    last_ns: HashMap<String, i64>,
 }
 
 impl Onlookers {
@@ -29,7 +30,7 @@ impl Onlookers {
         let begin = || -> std::io::Result<Shown> {
             // Closed in whatever is started: nothing that is measured has it.
             let file = File::from(memfd_create(NAME, MemfdFlags::CLOEXEC)?);
-            let mut shown = Shown { file, written: 0, last_ns: [None; 2] };
+            let mut shown = Shown { file, written: 0, last_ns: HashMap::new() };
             shown.write(&serde_json::to_string(current)?)?;
             Ok(shown)
         };
@@ -41,13 +42,12 @@ impl Onlookers {
         *self.lock() = None;
     }
 
-    /// Shows a sample, as it was printed.
-    pub(super) fn sample(&self, origin: Origin, t_ns: i64, line: &str) {
+    /// Shows a sample, as it was printed: a line that begins with this metric.
+    pub(super) fn sample(&self, origin: Origin, t_ns: i64, metric: &str, line: &str) {
         if let Some(shown) = &mut *self.lock() {
-            let last_ns = &mut shown.last_ns[usize::from(origin == Origin::Machine)];
-            // Several metrics of one moment may stand in a line each.
-            if last_ns.is_none_or(|last| t_ns == last || t_ns >= last.saturating_add(EACH_NS)) {
-                *last_ns = Some(t_ns);
+            let last = shown.last_ns.get(metric);
+            if shown.written < MOST && last.is_none_or(|last| t_ns >= last.saturating_add(EACH_NS)) {
+                shown.last_ns.insert(metric.to_owned(), t_ns);
                 let _ = shown.write(&format!("{}{}", letter(origin), line.trim_end()));
             }
         }
@@ -63,5 +63,51 @@ impl Shown {
         self.written += line.len() as u64 + 1;
         // At once: of what comes in parts half may be read.
         if self.written <= MOST { self.file.write_all(format!("{line}\n").as_bytes()) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Seek as _};
+
+    use stend_model::current::sample;
+    use stend_model::plan::Phase;
+
+    use super::*;
+
+    #[test]
+    fn each_metric_is_shown_once_a_second() {
+        let onlookers = Onlookers::default();
+        // Before a repeat there is nothing to be shown of it.
+        onlookers.sample(Origin::Machine, 0, "early", "early");
+        let started_at = "2026-11-27T10:00:00Z".parse().unwrap();
+        let current = Current { sequence: 4, scenario: 1, number: 2, side: None, phase: Phase::Measured, started_at };
+        onlookers.begin(&current);
+        for t_ns in (0..=3_000_000_000).step_by(250_000_000) {
+            // An instrument may print each metric with a time of its own.
+            onlookers.sample(Origin::Instrument, t_ns, "a", &format!("a {t_ns}"));
+            onlookers.sample(Origin::Instrument, t_ns + 1000, "b", &format!("b {t_ns}\n"));
+        }
+        let mut text = String::new();
+        {
+            let mut shown = onlookers.lock();
+            let file = &mut shown.as_mut().unwrap().file;
+            file.rewind().unwrap();
+            file.read_to_string(&mut text).unwrap();
+        }
+        let mut lines = text.lines();
+        assert_eq!(serde_json::from_str::<Current>(lines.next().unwrap()).unwrap(), current);
+        let shown: Vec<_> = lines.map(|line| sample(line).unwrap()).collect();
+        let wanted: Vec<_> =
+            (0..=3).flat_map(|s: u64| ["a", "b"].map(|name| format!("{name} {}", s * 1_000_000_000))).collect();
+        assert!(
+            shown
+                .iter()
+                .map(|(origin, line)| (*origin, *line))
+                .eq(wanted.iter().map(|line| (Origin::Instrument, line.as_str()))),
+            "{shown:?}"
+        );
+        onlookers.end();
+        assert!(onlookers.lock().is_none());
     }
 }

@@ -198,8 +198,9 @@ fn follow(mut process: Box<dyn Process>, shared: &Shared, most_printed: usize) {
                 let line = String::from_utf8_lossy(&line);
                 // Nearly every line is one of these.
                 if let Some(Observed { t_ns, values, .. }) = Observed::of_line(&line) {
+                    let first = values.keys().next().copied().unwrap_or_default();
+                    shared.onlookers.sample(Origin::Machine, t_ns, first, &line);
                     shared.take(t_ns, values.into_iter());
-                    shared.onlookers.sample(Origin::Machine, t_ns, &line);
                     continue;
                 }
                 match parse_line(&line) {

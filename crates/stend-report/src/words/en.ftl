@@ -1330,6 +1330,7 @@ server-sides = Compare two configurations
 server-side-a = First side
 server-side-b = Second side
 server-only = Only scenarios whose name contains
+server-order = Order in full
 server-own-work = Own suite, job file, commands or rig
 server-own-kind = In place of the suite
 server-own-suite = a suite (TOML)

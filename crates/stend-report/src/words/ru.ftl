@@ -1342,6 +1342,7 @@ server-sides = Сравнить две конфигурации
 server-side-a = Первая сторона
 server-side-b = Вторая сторона
 server-only = Только сценарии, в имени которых есть
+server-order = Заказ полностью
 server-own-work = Свой набор, файл заданий, команды или стенд
 server-own-kind = Вместо набора
 server-own-suite = набор (TOML)

@@ -10,11 +10,12 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stend_model::nearest::hint;
 use stend_model::record::{JSON_VERSION, Summary};
 use stend_store::Store;
 
 use super::accounts::{Body, read};
-use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, known_machine, page};
+use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, known_machine, page, suite_names};
 use crate::accounts::{Role, Who};
 use crate::database::Database;
 use crate::error::ServerError;
@@ -114,7 +115,10 @@ pub(crate) fn comparison(jobs: &[Job], runs: &[Summary]) -> Option<String> {
     let states: Vec<_> = first_round().filter_map(|job| Some(job.order.state.as_ref()?.name.as_str())).collect();
     if jobs[0].order.label.is_some() && !states.is_empty() {
         // By their labels: the runs of the two states alternate, so no range holds those of one.
-        return Some(states.join(","));
+        let labels: HashMap<&str, Option<&str>> =
+            runs.iter().map(|run| (run.id.as_str(), run.label.as_deref())).collect();
+        let has_its_own = |job: &Job| labels.get(job.run.as_str()) == Some(&job.order.label.as_deref());
+        return jobs.iter().all(has_its_own).then(|| states.join(","));
     }
     let machine_of: HashMap<&str, &str> =
         jobs.iter().map(|job| (job.run.as_str(), job.order.machine.as_str())).collect();
@@ -169,6 +173,12 @@ async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> 
 
 /// Checks an order by a dry run of its command, and adds it to the queue.
 pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
+    batch.check()?;
+    // One that is there already is not looked at again: its own label would be taken.
+    let (asked, of) = (batch.clone(), key.clone());
+    if let Some(added) = lab.with(move |database| database.added(&asked, of.as_deref())).await? {
+        return Ok(added);
+    }
     planned(lab, &batch).await?;
     let directory = lab.store.clone();
     let add = move |database: &Database| {
@@ -179,6 +189,7 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, u
             {
                 return Err(ServerError::Refused(format!("{name} may no longer start runs")));
             }
+            database.files_of(&batch.order)?;
             let added = database.add(&batch, key.as_deref(), user.as_deref())?;
             if let Added::New(jobs) = &added {
                 let store = Store::open_to_read(&directory)?;
@@ -199,6 +210,7 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, u
 /// What a dry run says of an order.
 pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
     batch.check()?;
+    known_suite(lab, &batch.order).await?;
     for machine in &batch.machines {
         known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
     }
@@ -208,6 +220,19 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
     let texts = lab.with(move |database| database.files_of(&order)).await?;
     let plan = work::done_with(lab, words, texts).await?;
     Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
+}
+
+/// Refuses a suite that is neither the program's nor among the files of the order: the program would look for a file.
+async fn known_suite(lab: &Arc<Lab>, order: &Order) -> Answer<()> {
+    let Some(wanted) = order.suite.as_ref().filter(|name| !order.files.contains_key(*name)) else { return Ok(()) };
+    let suites = suite_names(lab).await?;
+    let names = || suites.iter().map(|suite| suite.name.as_str());
+    if names().any(|name| name == wanted) {
+        return Ok(());
+    }
+    let (hint, all) = (hint(wanted, names()), names().collect::<Vec<_>>().join(", "));
+    let said = format!("suite: there is no \"{}\"{hint}; there are {all}, or send a TOML file", brief(wanted));
+    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said))
 }
 
 /// What a dry run says, and what is wrong with an order.

@@ -56,6 +56,7 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
     planned(lab, &order.clone().into()).await?;
     let add = move |database: &Database| {
         database.at_once(|| {
+            database.files_of(&order)?;
             let line = database.add_line(&cron, &order, who.name.as_deref())?;
             database.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.work())?;
             Ok(line)

@@ -5,7 +5,7 @@ use serde::de::value::{Error as BadField, MapDeserializer};
 use stend_model::identity::digest_of;
 use stend_model::run::HERE;
 
-use crate::order::{Batch, MachineState, Order, Timed};
+use crate::order::{Batch, MachineState, Order, Timed, is_plain_name};
 
 /// The fields of the form that starts a run, as a browser sends them.
 #[derive(Debug, Default, Deserialize)]
@@ -126,13 +126,18 @@ impl OrderForm {
             (_, None) => order.suite = Some(self.suite.clone()),
             (Own::Suite, Some(text)) => order.suite = Some(file("own.toml".into(), text)),
             (Own::JobFile, Some(text)) => {
-                let name = given(&self.file_name).unwrap_or_else(|| "own.fio".into());
+                // By its name the run's suite is called.
+                let name = given(&self.file_name).filter(|name| is_plain_name(name));
+                let name = name.unwrap_or_else(|| "own.fio".into());
                 order.job_files = vec![file(name, text)];
             }
             (Own::Commands, Some(text)) => {
                 let commands = text.lines().filter_map(given).collect();
                 order.timed = Some(Timed { commands, prepare: given(&self.prepare), ..Timed::default() });
             }
+        }
+        if let Some(command) = given(&self.prepare).filter(|_| order.timed.is_none()) {
+            return Err(("prepare", command));
         }
         order.target_file = text(&self.target_text).map(|text| file("rig.toml".into(), text));
         let switch = self.has_states().then_some(states);

@@ -26,8 +26,8 @@ use crate::work;
 /// So many repeats before the newest one are looked through for others of its scenario.
 const LOOKED_THROUGH: usize = 20;
 
-/// What was drawn is shown for a second, and a hundred times as long as it took: all who watch a run ask for the same, and a large one is drawn seldom.
-const FRESH: Duration = Duration::from_secs(1);
+/// What was drawn is shown for two seconds, and a hundred times as long as it took: all who watch a run ask for the same, and a large one is drawn seldom.
+const FRESH: Duration = Duration::from_secs(2);
 const FRESH_TIMES: u32 = 100;
 
 /// Which drawings a viewer has.

@@ -119,12 +119,10 @@ fn go_on(
 ) -> Result<Ending, Failure> {
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let build = store.load(id)?.run.build;
-    if let Some(state) = &arguments.state {
-        state.bring_to(global, &Building::of(build.as_ref()), destination, interrupt)?;
-    }
     // Locked before it is loaded, so that nobody adds to it in between.
-    let bench = Bench::prepare(global, &directory, destination, &Building::of(build.as_ref()), interrupt)?;
+    let build = store.load(id)?.run.build;
+    let (building, state) = (Building::of(build.as_ref()), arguments.state.as_ref());
+    let bench = Bench::prepare(global, &directory, destination, &building, state, interrupt)?;
     let mut record = store.load(id)?;
     // Another program may have finished it since it was chosen.
     refuse_finished(&record.run)?;

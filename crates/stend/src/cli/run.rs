@@ -272,10 +272,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         run: None,
         again: on::again(&destination.word),
         make: Box::new(|interrupt, begun| {
-            if let Some(state) = &arguments.state {
-                state.bring_to(global, &arguments.building, destination, interrupt)?;
-            }
-            measure_on(global, arguments, &wanted, destination, label, interrupt, begun)
+            let called = Called { label, state: arguments.state.as_ref() };
+            measure_on(global, arguments, &wanted, destination, called, interrupt, begun)
         }),
     };
     let jobs = || destinations.iter().map(job).collect();
@@ -410,20 +408,28 @@ fn cut_to_processors(host: &dyn Host, suite: &mut Suite) {
     }
 }
 
+/// What tells one run from others of the same work on the same machine.
+#[derive(Clone, Copy)]
+struct Called<'a> {
+    label: Option<&'a str>,
+    /// The state that the machine is brought into before.
+    state: Option<&'a State>,
+}
+
 /// Measures one machine. What was begun is told as soon as it is in the store.
 fn measure_on(
     global: &Global,
     arguments: &Arguments,
     wanted: &Wanted,
     destination: &Destination,
-    label: Option<&str>,
+    Called { label, state }: Called,
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
     let Wanted { mut suite, mut sides, targets, foreign } = wanted.clone();
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
-    let bench = Bench::prepare(global, &directory, destination, &arguments.building, interrupt)?;
+    let bench = Bench::prepare(global, &directory, destination, &arguments.building, state, interrupt)?;
     let settings = bench.settings(global, &mut sides)?;
     cut_to_processors(&*bench.host, &mut suite);
     let skipped = prepare::skipped(&*bench.host, &suite, &sides, &bench.work);

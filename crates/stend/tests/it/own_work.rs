@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Stand, executable, wait_until};
-use crate::remote::Client;
+use crate::common::{Stand, executable, interrupt, wait_until};
+use crate::remote::{Client, wait};
 use crate::serve::{Server, gate, short};
 use crate::switching::{labels, suite};
 
@@ -85,13 +85,23 @@ fn a_suite_of_ones_own_is_measured_with_the_files_beside_it() {
     let entries = server.get("/api/v1/journal?category=runs").json()["entries"].as_array().unwrap().clone();
     let finished = entries.iter().find(|entry| entry["kind"] == "run-finished").unwrap();
     assert_eq!(finished["detail"], "own");
+    // A variable may name another script; what lies below the suite is not sent.
+    let text =
+        SUITE.replace("/script.sh", "/{which}.sh").replace("[gates]", "[variables]\nwhich = \"script\"\n[gates]");
+    fs::write(client.stand.path().join("own.toml"), &text).unwrap();
+    executable(&client.stand.path().join("other.sh"), &script(&marker));
+    let ended = client.run(&["run", "own.toml", "--even-if-unfit", "--set", "which=other", "--quiet"]);
+    assert_eq!((ended.status, lines(&marker)), (Some(0), 4), "{}", ended.err);
+    fs::create_dir(client.stand.path().join("sub")).unwrap();
+    executable(&client.stand.path().join("sub/deep.sh"), &script(&marker));
+    client.fails(&["run", "own.toml", "--set", "which=sub/deep"], 2, &["sub/deep.sh"]);
     client.fails(&["run", "none.toml"], 2, &["none.toml"]);
     fs::write(client.stand.path().join("bad.toml"), "name = \"bad\"\n").unwrap();
     client.fails(&["run", "bad.toml"], 2, &["bad.toml"]);
     let large = format!("{SUITE}# {}\n", "x".repeat(70_000));
     fs::write(client.stand.path().join("own.toml"), large).unwrap();
     client.fails(&["run", "own.toml"], 2, &["64 KiB"]);
-    assert_eq!(server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().len(), 1);
+    assert_eq!(server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -121,9 +131,21 @@ fn the_form_shows_what_it_would_start_before_it_starts_it() {
     server.until(&job["id"], "finished");
     assert!(fs::read_to_string(&marker).unwrap().lines().all(|line| line == "two"));
     assert!(server.get("/").body.contains("echo two"), "the queue names it by its command");
+    // A side may name any command.
+    let short = "suite=summit&scale=0.001&repeats=1&set=seconds%3D0.001&machine=local&even_if_unfit=yes";
+    let sides = send(&format!("{short}&a=&b=prefix%3Dnice"));
+    assert!(sides.status == 200 && sides.body.contains("prefix=nice"), "{}", sides.body);
+    // What is typed is kept, however long it is written, and a file whose name is no plain one has another.
+    let field = |more: &str| send(&format!("suite=quick&machine=local&repeats=1&even_if_unfit=yes&{more}"));
+    let long = format!("%23{}%0A", "%D1%8F".repeat(50)).repeat(500);
+    let shown = field(&format!("own=job-file&file_name=my+job.fio&text={long}%5Bx%5D%0Arw%3Dread%0Asize%3D1m%0A"));
+    assert!(shown.status == 200 && shown.body.contains("own.fio") && shown.body.contains("яяя"), "{}", shown.body);
+    let refused = field(&format!("own=job-file&text={}", "%D1%8F".repeat(40_000)));
+    assert!(refused.status == 422 && refused.body.contains("64 KiB") && refused.body.contains("яяя"));
+    let refused = field("prepare=make+clean");
+    assert!(refused.status == 422 && refused.body.contains("make clean"), "{}", refused.status);
     // What is part of the program starts at once.
-    let own = send("suite=summit&scale=0.001&repeats=1&set=seconds%3D0.001&machine=local&even_if_unfit=yes");
-    assert_eq!(own.status, 303, "{}", own.body);
+    assert_eq!(send(short).status, 303);
 }
 
 #[test]
@@ -179,6 +201,9 @@ fn two_states_take_turns_on_a_server_and_are_compared() {
     assert!(page.contains("local · old") && page.contains("/report?runs=old,new"), "{page}");
     // Other sessions would have the same names.
     client.fails(&[&run[..], &["--quiet"]].concat(), 2, &["old-1"]);
+    // Without one of the runs they are not what was ordered.
+    stand.fine(&["label", "old-3"]);
+    assert_eq!(server.get(&format!("/api/v1/batches/{batch}")).json()["compared"], Value::Null);
     assert_eq!(server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().len(), 10);
 }
 
@@ -196,12 +221,14 @@ fn a_run_in_a_state_goes_on_in_that_state_and_its_name_is_its_own() {
     assert_eq!(made.status, 201, "{}", made.body);
     let jobs = made.json()["jobs"].as_array().unwrap().clone();
     gate.wait_until_reached();
-    for claimed in ["old-1", "new-1"] {
+    for claimed in ["old-1", "new-1", "old", "new"] {
         let mut other = short();
         other["label"] = json!(claimed);
         let answer = server.order(&other, &[]);
         assert!(answer.status == 422 && answer.body.contains(claimed), "{}", answer.body);
     }
+    let again = server.batch(&batch, &[]);
+    assert!(again.status == 422 && again.body.contains("old"), "{}", again.body);
     server.ask("POST", &format!("/api/v1/jobs/{}/stop", jobs[1]["id"]), &[], "");
     server.ask("POST", &format!("/api/v1/jobs/{}/stop", jobs[0]["id"]), &[], "");
     gate.open();
@@ -247,6 +274,9 @@ fn what_is_no_order_of_ones_own_is_refused_in_a_line() {
         (json!({ "timed": { "commands": ["true"] }, "files": { "x": kept } }), "timed: "),
         (json!({ "timed": { "commands": ["tr\u{0}ue"] } }), "plain text"),
         (json!({ "timed": { "commands": ["true {n}"], "parameters": { "": ["1"] } } }), "parameter"),
+        (json!({ "timed": { "commands": ["true {n}"], "parameters": { "n": ["1,2"] } } }), "parameter"),
+        (json!({ "timed": { "commands": ["true {n}"], "parameters": { "n": [] } } }), "parameter"),
+        (json!({ "timed": { "commands": ["true {n}"], "parameters": { "n=1": ["2"] } } }), "parameter"),
         (json!({ "suite": "quick", "state": state("a=b", "true") }), "state: "),
         (json!({ "suite": "quick", "state": state("a", " ") }), "state: "),
         (json!({ "suite": "quick", "time_budget": "soon" }), "time"),
@@ -278,4 +308,37 @@ fn what_is_no_order_of_ones_own_is_refused_in_a_line() {
     assert_eq!(server.get(&format!("/api/v1/files/{absent}")).status, 404);
     assert_eq!(server.get("/api/v1/batches/none").status, 404);
     assert_eq!((server.get("/api/v1/jobs").json()["jobs"].clone(), left(&stand)), (json!([]), 0));
+}
+
+#[test]
+fn an_order_that_is_sent_again_is_the_one_that_is_there_whatever_it_is_called() {
+    let stand = Stand::new();
+    let server = Server::new(&stand);
+    let order = json!({ "timed": { "commands": ["true"] }, "repeats": 1, "label": "mine", "even_if_unfit": true });
+    let key = ["idempotency-key: one"];
+    let made = server.order(&order, &key).json();
+    server.until(&made["id"], "finished");
+    let again = server.order(&order, &key);
+    assert_eq!((again.status, &again.json()["run"]), (200, &made["run"]));
+    assert_eq!(server.order(&order, &[]).status, 422);
+}
+
+#[test]
+fn one_interrupt_stops_all_runs_that_are_left() {
+    let stand = Stand::new();
+    let gate = gate(&stand, 2);
+    let server = Server::new(&stand);
+    let client = Client::of(&server);
+    let child = client.start(&["--sessions", "4"]);
+    gate.wait_until_reached();
+    interrupt(&child);
+    let jobs = || server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().clone();
+    wait_until("all are told", || jobs().iter().all(|job| job["state"] != "waiting" && job["state"] != "running"));
+    gate.open();
+    let ended = wait(child);
+    assert_eq!(ended.status, Some(130), "{}", ended.err);
+    assert_eq!(ended.err.matches("stopping 4 runs").count(), 1, "{}", ended.err);
+    assert!(jobs().iter().all(|job| job["state"] == "stopped") && jobs().len() == 4, "{:#?}", jobs());
+    let stops = server.get("/api/v1/journal?category=runs").json()["entries"].as_array().unwrap().clone();
+    assert_eq!(stops.iter().filter(|entry| entry["kind"] == "run-stopped").count(), 4, "each once");
 }

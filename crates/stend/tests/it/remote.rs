@@ -48,7 +48,7 @@ impl Client {
     }
 
     /// Starts a run on the server.
-    fn start(&self, more: &[&str]) -> Child {
+    pub(crate) fn start(&self, more: &[&str]) -> Child {
         let mut command = self.command(&[&["run"], SHORT, more].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
@@ -67,7 +67,7 @@ impl Client {
 /// A short suite of the program's own.
 const SHORT: &[&str] = &["summit", "--repeats", "1", "--scale", "0.001", "--set", "seconds=0.001", "--even-if-unfit"];
 
-fn wait(child: Child) -> Ended {
+pub(crate) fn wait(child: Child) -> Ended {
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     Ended { status: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
@@ -569,7 +569,7 @@ fn what_a_server_sends_does_nothing_to_a_terminal() {
         "outcome": "failed", "why": [format!("why {evil}\n[8] forged"), ""], "value": "" });
     let events = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\nevent: job\ndata: running{evil}\n\n\
-         event: repeat\nid: 0\ndata: {repeat}\n\nevent: repeat\nid: 0\ndata: {repeat}\n\nevent: end\ndata: \n\n"
+         event: job\ndata: finished\n\nevent: repeat\nid: 0\ndata: {repeat}\n\nevent: repeat\nid: 0\ndata: {repeat}\n\nevent: end\ndata: \n\n"
     );
     let asked = AtomicUsize::new(0);
     let all = [job("20261121-0555-3f9a"), events, with_body("200 OK", &printed.to_string())];

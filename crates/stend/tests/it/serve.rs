@@ -256,12 +256,15 @@ fn nobody_gets_in_without_a_token_or_by_another_name_or_site() {
 fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
     let stand = Stand::new();
     let server = Server::new(&stand);
-    std::fs::write(stand.path().join("own.toml"), "name = \"own\"\n").unwrap();
+    for name in ["own.toml", "own"] {
+        std::fs::copy(stand.suite("repeats = 1", &[("one", "steady.sh 1")]), stand.path().join(name)).unwrap();
+    }
     let marker = stand.path().join("marker");
     let touch = format!("touch {}", marker.display());
     for order in [
         json!({ "suite": "quik" }),
         json!({ "suite": "own.toml" }),
+        json!({ "suite": "own" }),
         json!({ "suite": "../own" }),
         json!({ "suite": "--store=/" }),
         json!({ "suite": "-- touch" }),
@@ -706,7 +709,7 @@ fn an_order_of_several_runs_that_makes_no_sense_is_refused_in_a_line_and_starts_
         ("&machine=local&sessions=2&sessions=3", "sessions"),
     ] {
         let answer = server.ask("POST", "/", &[form], &format!("{fields}{more}"));
-        let alert = answer.body.split("role=\"alert\">").nth(1).and_then(|rest| rest.split('<').next());
+        let alert = answer.body.split("role=\"alert\"").nth(1).and_then(|rest| rest.split(['>', '<']).nth(1));
         assert!(answer.status == 422 && alert.is_some_and(|alert| alert.contains(part)), "{more}: {alert:?}");
     }
     // What so many sessions will show is said before.

@@ -103,9 +103,12 @@ fn show_foreign(global: &Global, link: &Link, asked: &mut Asked) -> Result<(), F
     struct Plan {
         plan: String,
     }
-    let order = asked.order().clone();
+    let mut order = asked.order().clone();
     if global.quiet || order["files"].is_null() {
         return Ok(());
+    }
+    if let Some(machine) = asked.body["machines"].get(0) {
+        order["machine"] = machine.clone();
     }
     let plan: Plan = link.insist(|link| link.post("/plan", Some((&order, ""))))?;
     plan.plan.lines().filter(|line| line.starts_with(FOREIGN)).for_each(|line| talk!("{}", brief(line)));
@@ -118,7 +121,7 @@ fn one(global: &Global, link: &Link, job: &Job, given: &Given, interrupt: &Inter
     if !global.quiet {
         talk!("run {run}: job {} of {url}; it is shown on {url}/runs/{run}", job.id, url = link.url());
     }
-    match seen_through(global, link, job, slice::from_ref(job), interrupt)?.as_str() {
+    match seen_through(global, link, job, &mut slice::from_ref(job), interrupt)?.as_str() {
         "finished" => {
             let own = [("what", run), ("concluded", "true")];
             let exit = look(global, link, "show", shown(&own, given))?;
@@ -149,13 +152,17 @@ fn several(
         talk!("{} runs, which are shown on {}/batches/{batch}", jobs.len(), link.url());
     }
     let mut worst = Exit::Fine;
+    let mut left = &jobs[..];
     for (place, job) in jobs.iter().enumerate() {
         let run = job.checked(link)?;
         if !global.quiet {
             let state = job.order.state.as_ref().map(|state| format!(", {}", brief(&state.name))).unwrap_or_default();
             talk!("run {run}: {} of {}, {}{state}", place + 1, jobs.len(), brief(&job.order.machine));
         }
-        match seen_through(global, link, job, &jobs[place..], interrupt)?.as_str() {
+        if !left.is_empty() {
+            left = &jobs[place..];
+        }
+        match seen_through(global, link, job, &mut left, interrupt)?.as_str() {
             "finished" => {}
             "stopped" => worst = Exit::Interrupted,
             _ => {
@@ -179,12 +186,12 @@ fn shown(own: &[(&str, &str)], given: &Given) -> Given {
     own.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).chain(form.cloned()).collect()
 }
 
-/// Follows a job to its end, and gives the state in which it ended. What is `left` is stopped by Ctrl-C.
+/// Follows a job to its end, and gives the state in which it ended. Ctrl-C stops what is `left`, once; then nothing is.
 fn seen_through(
     global: &Global,
     link: &Link,
     job: &Job,
-    left: &[Job],
+    left: &mut &[Job],
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
     let (sender, receiver) = channel();
@@ -214,71 +221,38 @@ fn follow(
     global: &Global,
     link: &Link,
     job: &Job,
-    left: &[Job],
+    left: &mut &[Job],
     receiver: &Receiver<Told>,
     interrupt: &Interrupt,
 ) -> Result<String, Failure> {
     let mut state = String::new();
-    let mut is_told_to_stop = false;
-    let mut last = None;
-    // Of a run that was stopped or failed no end is told: it may go on. All that is stored of it is awaited.
-    let mut until = None;
     loop {
-        if interrupt.requested() && !is_told_to_stop {
-            is_told_to_stop = true;
-            talk!("stopping job {} on the server; Ctrl-C again ends only this program", job.id);
+        if interrupt.requested() && !left.is_empty() {
+            match left {
+                [one] => talk!("stopping job {} on the server; Ctrl-C again ends only this program", one.id),
+                _ => talk!("stopping {} runs on the server; Ctrl-C again ends only this program", left.len()),
+            }
             // The last ones first, so that none begins because one before it has ended.
-            for job in left.iter().rev() {
+            for job in std::mem::take(left).iter().rev() {
                 let _: IgnoredAny = link.insist(|link| link.post(&format!("/jobs/{}/stop", job.id), None))?;
             }
         }
         match receiver.recv_timeout(LOOK) {
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(link.strange()),
-            Ok(Told::Repeat(sequence, text)) => {
-                last = Some(sequence);
-                say(global, sequence, &text, link)?;
-            }
+            Ok(Told::Repeat(sequence, text)) => say(global, sequence, &text, link)?,
             Ok(Told::Job(new)) if new != state => {
                 if !global.quiet && matches!(new.as_str(), "waiting" | "running") {
                     talk!("run {}: {new}", job.run);
                 }
-                until =
-                    matches!(new.as_str(), "stopped" | "failed").then(|| last_stored(link, &job.run)).transpose()?;
                 state = new;
             }
             Ok(Told::Job(_)) => {}
-            Ok(Told::End) => return Ok("finished".into()),
+            Ok(Told::End) => return Ok(if state.is_empty() { "finished".into() } else { state }),
             Ok(Told::Gone(failure)) => {
                 return Err(failure.and_then(&format!("what became of run {} is shown on {}", job.run, link.url())));
             }
         }
-        if until.is_some_and(|until| last >= until) {
-            return Ok(state);
-        }
-    }
-}
-
-/// The number of the last repeat that is stored; none of a run that has none, or has not begun.
-fn last_stored(link: &Link, run: &str) -> Result<Option<u32>, Failure> {
-    #[derive(Deserialize)]
-    struct Shown {
-        run: Repeats,
-    }
-    #[derive(Deserialize)]
-    struct Repeats {
-        repeats: Vec<Repeat>,
-    }
-    #[derive(Deserialize)]
-    struct Repeat {
-        sequence: u32,
-    }
-    match link.insist(|link| match link.get::<Shown>(&format!("/runs/{run}"), &[]) {
-        Err(Lost::Refused(failure)) if failure.exit() == Exit::Usage => Ok(None),
-        answer => answer.map(Some),
-    })? {
-        None => Ok(None),
-        Some(shown) => Ok(shown.run.repeats.last().map(|repeat| repeat.sequence)),
     }
 }
 

@@ -113,7 +113,8 @@ impl Link {
 
     /// The events of a run behind this repeat, as they come.
     pub(super) fn events(&self, run: &str, after: Option<u32>) -> Result<impl std::io::Read + use<>, Lost> {
-        let mut request = self.agent.get(self.at(&format!("/runs/{run}/events"))).header("authorization", &self.bearer);
+        let path = self.at(&format!("/runs/{run}/events?until=ended"));
+        let mut request = self.agent.get(path).header("authorization", &self.bearer);
         if let Some(after) = after {
             request = request.header("last-event-id", after.to_string());
         }

@@ -1,7 +1,7 @@
 //! What the words of `stend run` ask a server for, in the API's shape.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
@@ -73,7 +73,7 @@ pub(super) fn asked(matches: &ArgMatches) -> Result<Asked, Failure> {
     let mut files = Files::default();
     let sides = all("ab");
     let timed = timed(matches, sides.as_ref().is_some_and(Vec::is_empty));
-    let job_files: Vec<_> = matches.get_many::<std::path::PathBuf>("fio").into_iter().flatten().collect();
+    let job_files: Vec<_> = matches.get_many::<PathBuf>("fio").into_iter().flatten().collect();
     if !job_files.is_empty() {
         let names = job_files.into_iter().map(|path| files.add(path)).collect::<Result<Vec<_>, _>>()?;
         put("job_files", Some(json!(names)));
@@ -83,7 +83,8 @@ pub(super) fn asked(matches: &ArgMatches) -> Result<Asked, Failure> {
         // As it is told where the suite is run.
         let is_file =
             !catalogue::SUITES.iter().any(|(name, _)| *name == suite) && (path.extension().is_some() || path.exists());
-        put("suite", Some(json!(if is_file { files.add_suite(path)? } else { suite.to_owned() })));
+        let name = if is_file { files.add_suite(path, variables(matches))? } else { suite.to_owned() };
+        put("suite", Some(json!(name)));
     }
     put("timed", timed);
     put("label", matches.get_one::<String>("label").map(|label| json!(label)));
@@ -101,11 +102,7 @@ pub(super) fn asked(matches: &ArgMatches) -> Result<Asked, Failure> {
         Some(sides @ [_, _]) => put("sides", Some(json!(sides))),
         Some(_) => return Err(Failure::usage("--ab takes two sides, or two --command")),
     }
-    let set = matches.get_many::<(String, String)>("set");
-    put(
-        "set",
-        set.map(|set| set.map(|(name, value)| (name.clone(), json!(value))).collect::<serde_json::Map<_, _>>().into()),
-    );
+    put("set", Some(variables(matches)).filter(|set| !set.is_empty()).map(|set| json!(set)));
     let machines = all("on").unwrap_or_else(|| vec![HERE.into()]);
     let sessions = matches.get_one::<u32>("sessions");
     let states: Vec<_> = matches.get_many::<State>("switch").into_iter().flatten().map(State::to_json).collect();
@@ -122,6 +119,10 @@ pub(super) fn asked(matches: &ArgMatches) -> Result<Asked, Failure> {
         body["switch"] = json!(states);
     }
     Ok(Asked { path: "/batches", body, files })
+}
+
+fn variables(matches: &ArgMatches) -> BTreeMap<String, String> {
+    matches.get_many::<(String, String)>("set").into_iter().flatten().cloned().collect()
 }
 
 /// Commands to time, if there are any.
@@ -166,17 +167,22 @@ impl Files {
     }
 
     /// Adds a suite with what lies beside it: its servers, and files that its commands name.
-    fn add_suite(&mut self, path: &Path) -> Result<String, Failure> {
-        let suite = catalogue::suite(&path.to_string_lossy(), &Changes::default()).map_err(Failure::usage)?;
+    fn add_suite(&mut self, path: &Path, variables: BTreeMap<String, String>) -> Result<String, Failure> {
+        let changes = Changes { variables, ..Changes::default() };
+        let suite = catalogue::suite(&path.to_string_lossy(), &changes).map_err(Failure::usage)?;
         let name = self.add(path)?;
-        let directory = path.canonicalize().ok().and_then(|path| path.parent().map(Path::to_owned)).unwrap_or_default();
+        let whole = path.canonicalize().unwrap_or_default();
+        let directory = whole.parent().unwrap_or(Path::new("/"));
         let servers = suite.servers.keys().filter(|name| name.ends_with(".toml")).map(|name| directory.join(name));
-        let named = suite.scenarios.iter().flat_map(|scenario| scenario.places.keys()).map(std::path::PathBuf::from);
-        let mut beside: Vec<_> = servers.chain(named.filter(|path| path.parent() == Some(&directory))).collect();
-        beside.sort();
-        beside.dedup();
-        for path in beside.into_iter().filter(|path| path.is_file()) {
-            self.add(&path)?;
+        let named = suite.scenarios.iter().flat_map(|scenario| scenario.places.keys()).map(PathBuf::from);
+        let below: BTreeSet<_> = servers.chain(named).filter(|path| path.starts_with(directory)).collect();
+        for path in below.iter().filter(|path| **path != whole && path.is_file()) {
+            if path.parent() != Some(directory) {
+                let shown = path.display();
+                let said = format!("{shown}: with --server only what lies beside the suite is sent, not below it");
+                return Err(Failure::usage(said));
+            }
+            self.add(path)?;
         }
         Ok(name)
     }

@@ -9,7 +9,7 @@ use stend_model::side::Side;
 use stend_model::suite::Suite;
 use stend_model::target::Target;
 
-use super::{Options, PATIENCE};
+use super::{Options, PATIENCE, State};
 use crate::cli::Global;
 use crate::cli::failure::Failure;
 use crate::cli::on::{Building, Reached};
@@ -51,15 +51,17 @@ pub(in crate::cli) struct Bench {
 }
 
 impl Bench {
-    /// Sees to it that nobody else measures that machine or with its work directory, and finds what every run needs.
+    /// Sees to it that nobody else measures that machine or with its work directory, brings it into a state, and finds what every run needs.
     pub(in crate::cli) fn prepare(
         global: &Global,
         store: &Path,
         destination: &Destination,
         building: &Building,
+        state: Option<&State>,
         interrupt: &Interrupt,
     ) -> Result<Self, Failure> {
         let store_lock = MeasuringLock::take(store, Some(&*destination.address).filter(|_| !destination.is_here()))?;
+        state.map_or(Ok(()), |state| state.bring_to(global, building, destination, interrupt))?;
         let Reached { host, probe, build, compiler, work, lock } = building.reach(global, destination, interrupt)?;
         let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
         // Before the machine is looked at: what a killed run had changed is no setting of the machine.

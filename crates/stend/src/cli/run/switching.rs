@@ -16,7 +16,7 @@ use stend_stand::interrupt::Interrupt;
 use stend_store::Store;
 
 use super::together::show_sessions;
-use super::{Arguments, Wanted, measure_on};
+use super::{Arguments, Called, Wanted, measure_on};
 use crate::cli::Global;
 use crate::cli::changing::assigned;
 use crate::cli::failure::{Exit, Failure};
@@ -200,9 +200,8 @@ pub(super) fn run(
                 talk!("session {number} of {sessions}: {}", state.name);
             }
             let begun = OnceLock::new();
-            let ending = state
-                .bring_to(global, &arguments.building, destination, &interrupt)
-                .and_then(|()| measure_on(global, arguments, wanted, destination, Some(&label), &interrupt, &begun));
+            let called = Called { label: Some(&label), state: Some(state) };
+            let ending = measure_on(global, arguments, wanted, destination, called, &interrupt, &begun);
             match (ending, begun.into_inner()) {
                 (Ok(Ending::Complete), Some(id)) => {
                     runs.push(id);
