@@ -212,8 +212,8 @@ test("what is not part of the program is shown before it starts", async () => {
   await page.click("form.order button.main");
   await page.click("#queue tbody th a >> text=own");
   await page.waitForSelector("#state.finished");
-  await page.click("summary >> text=Own suite");
-  await page.waitForSelector("li code >> text=sleep 0.01");
+  await page.click("summary >> text=Order in full");
+  await page.waitForSelector("details pre >> text=sleep 0.01");
   await accessible("a run of one's own command");
 });
 
