@@ -23,6 +23,7 @@ export CI=1 STEND_STAMPS='' PATIENCE=4
 part 'the tests' make --no-print-directory --keep-going test
 part 'kills' env KILLS=100 PATIENCE=12 make --no-print-directory test-lab TESTS='killed:: serve::killed_'
 part 'other processors and compilers' make --no-print-directory test-cross CROSS='aarch64 riscv64 s390x powerpc64le i686 plain elbrus-macros'
+part 'members that die' env CHAOS=1800 PATIENCE=12 make --no-print-directory test-lab TESTS=cluster::
 part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/kuzma/tests/agreement"
 part 'fuzzing' make --no-print-directory fuzz-native FUZZ_SECONDS=120
 part 'fuzzing of what the lab reads' fuzz/run.sh "$target"

@@ -1,0 +1,15 @@
+//! What the nodes of a lab agree on.
+//!
+//! [`Agreement`] is a small store of texts by keys, in which each change is made on conditions or not at all. One node alone has it in a SQLite file
+//! ([`Alone`]); several have it in etcd ([`Etcd`]). What is built on it is the same for both, and so are its tests. Nothing else is agreed on: runs are
+//! immutable files, and what happens now is told by whoever does it.
+
+mod agreement;
+mod alone;
+mod etcd;
+mod work;
+
+pub use agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Trouble, Watch};
+pub use alone::Alone;
+pub use etcd::{Access, Address, Etcd};
+pub use work::{Claim, Job, Stage, Work, WorkError};
