@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
@@ -342,7 +342,11 @@ async fn ended(command: Command) -> Result<Output, Problem> {
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(LONGEST_COMMAND, command.output()).await;
     let output = output.map_err(|_| unavailable("the command takes too long, and was ended".into()))?;
-    output.map_err(|error| unavailable(error.to_string()))
+    output.map_err(|error| match error.kind() {
+        // A word with a null character is none.
+        ErrorKind::InvalidInput => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "what is asked for is no plain text"),
+        _ => unavailable(error.to_string()),
+    })
 }
 
 /// Its last line says why.

@@ -306,6 +306,8 @@ fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
         "/api/v1/compare?runs=",
         "/api/v1/compare?runs=none,--help",
         "/api/v1/compare?runs=/etc/shadow",
+        "/api/v1/compare?runs=a%00b",
+        "/api/v1/runs/a%00b",
         "/api/v1/commands/compare?what=/etc/shadow",
         "/api/v1/commands/list?store=/",
         "/api/v1/none",
@@ -315,6 +317,9 @@ fn what_makes_no_sense_is_refused_in_a_line_and_starts_nothing() {
         assert_eq!(answer.header("content-type"), Some("application/problem+json"), "{path}");
     }
     assert_eq!(server.get("/none").status, 404);
+    for page in ["/history?scenario=a%00b", "/report?runs=a%00b", "/references/a%00b"] {
+        assert_eq!(server.get(page).status, 422, "{page}");
+    }
     assert_eq!(server.get("/api/v1/jobs").json()["jobs"], json!([]));
 }
 
