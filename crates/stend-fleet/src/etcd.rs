@@ -91,7 +91,11 @@ impl Address {
             let uri: Uri = format!("http://{host}").parse().ok()?;
             let is_plain = uri.path() == "/" && uri.query().is_none() && !host.contains(['@', '#', '?']);
             let name = uri.host().filter(|name| is_plain && !name.is_empty())?;
-            Some(format!("{name}:{}", uri.port_u16().unwrap_or(2379)))
+            let port = match host.strip_prefix(name)? {
+                "" => 2379,
+                port => port.strip_prefix(':')?.parse::<u16>().ok()?,
+            };
+            Some(format!("{name}:{port}"))
         };
         let members = hosts.split(',').map(|host| member(host).ok_or_else(wrong)).collect::<Result<_, _>>()?;
         Ok(Self { members, root: root.into() })

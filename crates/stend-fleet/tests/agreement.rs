@@ -3,6 +3,7 @@
 mod chaos;
 mod cluster;
 mod engines;
+mod rights;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

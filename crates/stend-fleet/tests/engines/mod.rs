@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -62,36 +63,56 @@ pub(crate) fn free_address() -> String {
 }
 
 /// The only member of a cluster.
-struct Member {
-    address: String,
+pub(crate) struct Member {
+    pub(crate) address: String,
+    words: Vec<String>,
     child: Child,
-    _directory: TempDir,
+    _directory: Option<TempDir>,
 }
 
 impl Member {
-    /// Starts it; nothing where there is no etcd.
+    /// One that answers; nothing where there is no etcd.
     fn start() -> Option<Self> {
         let directory = tempfile::tempdir().unwrap();
-        let (clients, peers) = (free_address(), free_address());
-        let (of_clients, of_peers) = (format!("http://{clients}"), format!("http://{peers}"));
-        let child = Command::new("etcd")
-            .args(["--data-dir", directory.path().to_str().unwrap(), "--log-level", "error", "--unsafe-no-fsync"])
-            .args(["--listen-client-urls", &of_clients, "--advertise-client-urls", &of_clients])
-            .args(["--listen-peer-urls", &of_peers, "--initial-advertise-peer-urls", &of_peers])
-            .args(["--initial-cluster", &format!("default={of_peers}")])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        let mut member = Self { address: clients, child: child.ok()?, _directory: directory };
-        let etcd =
-            Etcd::new(Address::parse(&format!("etcd://{}", member.address)).unwrap(), Access::default()).unwrap();
+        let mut member = Self::spawn("http", &["--unsafe-no-fsync"], directory.path())?;
+        member._directory = Some(directory);
+        let address = Address::parse(&format!("etcd://{}", member.address)).unwrap();
+        let etcd = Etcd::new(address, Access::default()).unwrap();
         wait_for("etcd answers", || {
             assert!(member.child.try_wait().unwrap().is_none(), "etcd has ended");
             etcd.get("any").is_ok()
         });
         Some(member)
     }
+
+    /// Starts one with further options, which has its data below this directory; nothing where there is no etcd.
+    pub(crate) fn spawn(scheme: &str, options: &[&str], directory: &Path) -> Option<Self> {
+        let (address, peers) = (free_address(), free_address());
+        let (of_clients, of_peers) = (format!("{scheme}://{address}"), format!("http://{peers}"));
+        let (data, cluster) = (directory.join("data"), format!("default={of_peers}"));
+        let words = [
+            &["--data-dir", data.to_str().unwrap(), "--log-level", "error"][..],
+            &["--listen-client-urls", &of_clients, "--advertise-client-urls", &of_clients],
+            &["--listen-peer-urls", &of_peers, "--initial-advertise-peer-urls", &of_peers],
+            &["--initial-cluster", &cluster],
+            options,
+        ];
+        let words: Vec<_> = words.concat().into_iter().map(str::to_owned).collect();
+        Some(Self { address, child: begin(&words)?, words, _directory: None })
+    }
+
+    /// Kills it, and starts it with what it has on its disk.
+    pub(crate) fn begin_anew(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.child = begin(&self.words).unwrap();
+    }
+}
+
+fn begin(words: &[String]) -> Option<Child> {
+    let mut command = Command::new("etcd");
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().ok()
 }
 
 impl Drop for Member {
