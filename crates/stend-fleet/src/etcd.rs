@@ -79,8 +79,8 @@ impl Address {
     ///
     /// # Errors
     /// It is none; the message says what would be one.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text}: it is etcd://HOST:PORT,HOST:PORT");
+    pub fn parse(text: &str) -> Result<Self, Trouble> {
+        let wrong = || Trouble::Refused(format!("{text}: it is etcd://HOST:PORT,HOST:PORT"));
         let rest = text.strip_prefix("etcd://").ok_or_else(wrong)?;
         let (hosts, root) = rest.split_once('/').unwrap_or((rest, ""));
         let root = if root.is_empty() { "stend" } else { root };

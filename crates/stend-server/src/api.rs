@@ -331,8 +331,7 @@ impl Events {
                         }
                     }
                 }
-                let has_ended = |state: crate::jobs::State| !state.is_at_work() && state != crate::jobs::State::Waiting;
-                let is_last = until == Some(End::Ended) && state.is_some_and(has_ended);
+                let is_last = until == Some(End::Ended) && state.is_some_and(|state| !state.is_open());
                 let Seen { repeats: mut new, progress, ended } = view.news(last);
                 if is_last {
                     // The look-out may not have seen the last ones yet.

@@ -55,6 +55,11 @@ impl State {
     pub(crate) fn is_at_work(self) -> bool {
         matches!(self, Self::Running | Self::Stopping)
     }
+
+    /// Whether it has not ended.
+    pub(crate) fn is_open(self) -> bool {
+        self == Self::Waiting || self.is_at_work()
+    }
 }
 
 /// A run that was asked for.

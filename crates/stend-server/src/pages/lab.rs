@@ -82,7 +82,7 @@ impl Several {
     }
 
     fn is_open(&self) -> bool {
-        self.state == Stage::Waiting || self.state.is_at_work()
+        self.state.is_open()
     }
 }
 
