@@ -27,6 +27,9 @@ pub struct Listing {
     pub revision: Revision,
 }
 
+/// No commit has more changes, nor more conditions: etcd takes no more.
+pub const MOST_CHANGES: usize = 128;
+
 /// What must be so for a change to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
@@ -77,17 +80,31 @@ pub enum News {
     Removed(String, Revision),
 }
 
+/// Changes that were made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// Those that are news to the watch, in their order: of each commit all.
+    pub news: Vec<News>,
+    /// All changes up to this revision are told.
+    pub revision: Revision,
+}
+
 /// Tells of changes, each once and in their order.
 pub trait Watch: Send {
-    /// The next change; nothing if none comes within this time.
+    /// The next changes, or how far there are none; the same as before if nothing comes within this time.
     ///
     /// # Errors
     /// The watch is lost, or has missed what is no longer kept. List again, and watch behind that.
-    fn next(&mut self, wait: Duration) -> Result<Option<News>, Trouble>;
+    fn next(&mut self, wait: Duration) -> Result<Told, Trouble>;
 }
 
 /// A store of texts that all nodes see alike. Reads see every change that was acknowledged before they began.
 pub trait Agreement: Send + Sync {
+    /// The revision of the last change, if that is found out without asking anybody.
+    fn newest(&self) -> Option<Revision> {
+        None
+    }
+
     /// An entry.
     ///
     /// # Errors
@@ -100,7 +117,7 @@ pub trait Agreement: Send + Sync {
     /// There is no answer.
     fn list(&self, prefix: &str) -> Result<Listing, Trouble>;
 
-    /// Makes all of these changes if all conditions hold, or none. A key is changed once at most.
+    /// Makes all of these changes if all conditions hold, or none: [`MOST_CHANGES`] at most, each of another key.
     ///
     /// # Errors
     /// There is no answer. After [`Trouble::Unknown`] a read says what was done, once it cannot be done any more: so each change needs a condition.

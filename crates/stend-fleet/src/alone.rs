@@ -1,46 +1,67 @@
 //! The agreement of one node with itself: a SQLite file.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
-use crate::agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Trouble, Watch};
+use crate::agreement::{
+    Agreement, Change, Committed, Condition, Entry, Listing, MOST_CHANGES, News, Revision, Told, Trouble, Watch,
+};
 
 /// So many changes are kept for whoever watches.
-const KEPT: usize = 10_000;
+const KEPT: i64 = 1000;
 
-/// The format of the file.
-const FORMAT: i64 = 1;
+/// The format of the file. Those before it were of the tables of `stend serve`.
+pub const FORMAT: i64 = 6;
 
-/// One process has the file; its threads share this.
+/// What makes an empty file one of this format.
+pub const TABLES: &str = "
+    CREATE TABLE entry (key TEXT PRIMARY KEY, value TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE last (revision INTEGER NOT NULL) STRICT;
+    INSERT INTO last VALUES (0);
+    CREATE TABLE news (id INTEGER PRIMARY KEY, revision INTEGER NOT NULL, key TEXT NOT NULL, value TEXT) STRICT;
+    CREATE INDEX news_revision ON news (revision);
+    CREATE TRIGGER what_is_noted_is_not_changed BEFORE UPDATE ON entry WHEN old.key GLOB 'lab/journal/*'
+        BEGIN SELECT RAISE (ABORT, 'the journal is not changed'); END;
+    CREATE TRIGGER what_is_noted_is_not_cut BEFORE DELETE ON entry WHEN old.key GLOB 'lab/journal/*'
+        BEGIN SELECT RAISE (ABORT, 'the journal is not cut'); END;
+";
+
+/// How often changes of other processes are looked for.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A file that several threads share. Other processes may have it open too.
 #[derive(Debug)]
 pub struct Alone {
-    path: PathBuf,
+    file: Arc<File>,
     connection: Mutex<Connection>,
-    changes: Arc<Changes>,
 }
 
-/// What was changed lately.
-#[derive(Debug, Default)]
-struct Changes {
-    kept: Mutex<Kept>,
+/// What watches share.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    /// So that nobody who reads waits for the disk of who writes.
+    to_read: Mutex<Connection>,
+    /// Counts the commits of this process.
+    commits: Mutex<u64>,
     rings: Condvar,
 }
 
-#[derive(Debug, Default)]
-struct Kept {
-    /// All changes behind this revision are here.
-    behind: Revision,
-    news: VecDeque<(Revision, News)>,
+impl File {
+    fn read<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Trouble> {
+        act(&locked(&self.to_read)).map_err(|error| self.unreached(&error))
+    }
+
+    fn unreached(&self, error: &rusqlite::Error) -> Trouble {
+        Trouble::Unreached(format!("{}: {error}", self.path.display()))
+    }
 }
 
-impl Changes {
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Alone {
@@ -49,57 +70,100 @@ impl Alone {
     /// # Errors
     /// It cannot be opened, or is of another version.
     pub fn open(path: &Path) -> Result<Self, Trouble> {
-        let open = || -> rusqlite::Result<(Connection, i64, Revision)> {
+        let connect = || -> rusqlite::Result<Connection> {
             let connection = Connection::open(path)?;
             connection.busy_timeout(Duration::from_secs(10))?;
             connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+            Ok(connection)
+        };
+        let open = || -> rusqlite::Result<(Connection, Connection, i64)> {
+            let connection = connect()?;
+            // At once to write: of two that open an empty file one waits for the other.
             let transaction = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate)?;
             let mut format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if format == 0 {
-                transaction.execute_batch(
-                    "CREATE TABLE entry (key TEXT PRIMARY KEY, value TEXT NOT NULL, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-                     CREATE TABLE last (revision INTEGER NOT NULL) STRICT;
-                     INSERT INTO last VALUES (0);",
-                )?;
+                transaction.execute_batch(TABLES)?;
                 transaction.pragma_update(None, "user_version", FORMAT)?;
                 format = FORMAT;
             }
             transaction.commit()?;
-            let revision = if format == FORMAT { last(&connection)? } else { 0 };
-            Ok((connection, format, revision))
+            Ok((connection, connect()?, format))
         };
         let refused = |said: String| Trouble::Refused(format!("{}: {said}", path.display()));
-        let (connection, format, revision) = open().map_err(|error| refused(error.to_string()))?;
+        let (connection, to_read, format) = open().map_err(|error| refused(error.to_string()))?;
         if format != FORMAT {
-            return Err(refused(format!("it was written by another stend (format {format}; this one reads {FORMAT})")));
+            let said = format!(
+                "{} was written by another stend (format {format}; this one reads {FORMAT}): use that one, or another --store",
+                path.display()
+            );
+            return Err(Trouble::Refused(said));
         }
-        let changes = Arc::new(Changes::default());
-        changes.lock().behind = revision;
-        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection), changes })
-    }
-
-    fn with<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Trouble> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        act(&connection).map_err(|error| Trouble::Unreached(format!("{}: {error}", self.path.display())))
+        let (to_read, commits) = (Mutex::new(to_read), Mutex::new(0));
+        let file = File { path: path.to_owned(), to_read, commits, rings: Condvar::new() };
+        Ok(Self { file: Arc::new(file), connection: Mutex::new(connection) })
     }
 }
 
 fn last(connection: &Connection) -> rusqlite::Result<Revision> {
-    connection.query_row("SELECT revision FROM last", [], |row| row.get(0))
+    connection.prepare_cached("SELECT revision FROM last")?.query_row([], |row| row.get(0))
 }
 
 fn entry(row: &Row) -> rusqlite::Result<Entry> {
     Ok(Entry { key: row.get(0)?, value: row.get(1)?, revision: row.get(2)? })
 }
 
+/// Makes changes in a transaction; whether the conditions held.
+fn changed(
+    transaction: &Transaction,
+    conditions: &[Condition],
+    changes: &[Change],
+) -> rusqlite::Result<Option<Revision>> {
+    for condition in conditions {
+        let (key, wanted) = match condition {
+            Condition::Unchanged(key, revision) => (key, Some(*revision)),
+            Condition::Absent(key) => (key, None),
+        };
+        let found: Option<Revision> = transaction
+            .prepare_cached("SELECT revision FROM entry WHERE key = ?1")?
+            .query_row([key], |row| row.get(0))
+            .optional()?;
+        if found != wanted {
+            return Ok(None);
+        }
+    }
+    let revision = last(transaction)? + 1;
+    let mut tell = transaction.prepare_cached("INSERT INTO news (revision, key, value) VALUES (?1, ?2, ?3)")?;
+    for change in changes {
+        match change {
+            Change::Put(key, value) => {
+                let query = "INSERT INTO entry VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET value = ?2, revision = ?3";
+                transaction.prepare_cached(query)?.execute(params![key, value, revision])?;
+                tell.execute(params![revision, key, value])?;
+            }
+            Change::Remove(key) => {
+                if transaction.prepare_cached("DELETE FROM entry WHERE key = ?1")?.execute([key])? > 0 {
+                    tell.execute(params![revision, key, None::<String>])?;
+                }
+            }
+        }
+    }
+    transaction.prepare_cached("DELETE FROM news WHERE id <= ?1")?.execute([transaction.last_insert_rowid() - KEPT])?;
+    transaction.prepare_cached("UPDATE last SET revision = ?1")?.execute([revision])?;
+    Ok(Some(revision))
+}
+
 impl Agreement for Alone {
+    fn newest(&self) -> Option<Revision> {
+        self.file.read(last).ok()
+    }
+
     fn get(&self, key: &str) -> Result<Option<Entry>, Trouble> {
         let query = "SELECT key, value, revision FROM entry WHERE key = ?1";
-        self.with(|connection| connection.query_row(query, [key], entry).optional())
+        self.file.read(|connection| connection.prepare_cached(query)?.query_row([key], entry).optional())
     }
 
     fn list(&self, prefix: &str) -> Result<Listing, Trouble> {
-        self.with(|connection| {
+        self.file.read(|connection| {
             let transaction = connection.unchecked_transaction()?;
             let query = "SELECT key, value, revision FROM entry WHERE key >= ?1 AND substr(key, 1, length(?1)) = ?1 \
                          AND (?2 IS NULL OR key < ?2) ORDER BY key";
@@ -112,60 +176,30 @@ impl Agreement for Alone {
     }
 
     fn commit(&self, conditions: &[Condition], changes: &[Change]) -> Result<Committed, Trouble> {
-        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
-        let commit = || -> rusqlite::Result<Option<(Revision, Vec<News>)>> {
+        if conditions.len().max(changes.len()) > MOST_CHANGES {
+            return Err(Trouble::Refused(format!("no more than {MOST_CHANGES} changes are made at once")));
+        }
+        let connection = locked(&self.connection);
+        let commit = || -> rusqlite::Result<Option<Revision>> {
             let transaction = Transaction::new_unchecked(&connection, TransactionBehavior::Immediate)?;
-            for condition in conditions {
-                let (key, wanted) = match condition {
-                    Condition::Unchanged(key, revision) => (key, Some(*revision)),
-                    Condition::Absent(key) => (key, None),
-                };
-                let found: Option<Revision> = transaction
-                    .prepare_cached("SELECT revision FROM entry WHERE key = ?1")?
-                    .query_row([key], |row| row.get(0))
-                    .optional()?;
-                if found != wanted {
-                    return Ok(None);
-                }
+            let revision = changed(&transaction, conditions, changes)?;
+            if revision.is_some() {
+                transaction.commit()?;
             }
-            let revision = last(&transaction)? + 1;
-            let mut news = Vec::new();
-            for change in changes {
-                match change {
-                    Change::Put(key, value) => {
-                        let query =
-                            "INSERT INTO entry VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET value = ?2, revision = ?3";
-                        transaction.prepare_cached(query)?.execute(params![key, value, revision])?;
-                        news.push(News::Put(Entry { key: key.clone(), value: value.clone(), revision }));
-                    }
-                    Change::Remove(key) => {
-                        if transaction.prepare_cached("DELETE FROM entry WHERE key = ?1")?.execute([key])? > 0 {
-                            news.push(News::Removed(key.clone(), revision));
-                        }
-                    }
-                }
-            }
-            transaction.execute("UPDATE last SET revision = ?1", [revision])?;
-            transaction.commit()?;
-            Ok(Some((revision, news)))
+            Ok(revision)
         };
         // What SQLite did not commit it will not commit later.
-        let committed = commit().map_err(|error| Trouble::Unreached(format!("{}: {error}", self.path.display())))?;
-        let Some((revision, news)) = committed else { return Ok(Committed::Refused) };
-        // Before another one commits, so that they are in order.
-        let mut kept = self.changes.lock();
-        kept.news.extend(news.into_iter().map(|news| (revision, news)));
-        while kept.news.len() > KEPT
-            && let Some((revision, _)) = kept.news.pop_front()
-        {
-            kept.behind = revision;
-        }
-        self.changes.rings.notify_all();
+        let Some(revision) = commit().map_err(|error| self.file.unreached(&error))? else {
+            return Ok(Committed::Refused);
+        };
+        *locked(&self.file.commits) += 1;
+        self.file.rings.notify_all();
         Ok(Committed::At(revision))
     }
 
     fn watch(&self, prefix: &str, behind: Revision) -> Result<Box<dyn Watch>, Trouble> {
-        Ok(Box::new(Watching { prefix: prefix.into(), behind, told: 0, changes: Arc::clone(&self.changes) }))
+        let file = Arc::clone(&self.file);
+        Ok(Box::new(Watching { prefix: prefix.into(), behind, file }))
     }
 }
 
@@ -185,40 +219,63 @@ pub(crate) fn end(prefix: &str) -> Option<String> {
 
 struct Watching {
     prefix: String,
-    /// All changes up to this revision are told, and of the next one so many.
+    /// All changes up to this revision were told.
     behind: Revision,
-    told: usize,
-    changes: Arc<Changes>,
+    file: Arc<File>,
+}
+
+impl Watching {
+    /// What has changed since.
+    fn look(&mut self) -> Result<Vec<News>, Trouble> {
+        let news = |row: &Row| -> rusqlite::Result<News> {
+            let (revision, key): (Revision, String) = (row.get(0)?, row.get(1)?);
+            Ok(match row.get(2)? {
+                Some(value) => News::Put(Entry { key, value, revision }),
+                None => News::Removed(key, revision),
+            })
+        };
+        let (first, last, mut news) = self.file.read(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let last = last(&transaction)?;
+            if last == self.behind {
+                return Ok((None, last, Vec::<News>::new()));
+            }
+            let first: Option<(i64, Revision)> = transaction
+                .prepare_cached("SELECT id, revision FROM news ORDER BY id LIMIT 1")?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?;
+            let query = "SELECT revision, key, value FROM news WHERE revision > ?1 ORDER BY id";
+            let news =
+                transaction.prepare_cached(query)?.query_map([self.behind], news)?.collect::<rusqlite::Result<_>>()?;
+            Ok((first, last, news))
+        })?;
+        // Of the first change that is kept a part may be gone.
+        let is_kept = first.is_none_or(|(id, revision)| id == 1 || revision <= self.behind);
+        if !is_kept {
+            return Err(Trouble::Refused("the watch is too far behind; list again".into()));
+        }
+        self.behind = last;
+        news.retain(|(News::Put(Entry { key, .. }) | News::Removed(key, _))| key.starts_with(&self.prefix));
+        Ok(news)
+    }
 }
 
 impl Watch for Watching {
-    fn next(&mut self, wait: Duration) -> Result<Option<News>, Trouble> {
+    fn next(&mut self, wait: Duration) -> Result<Told, Trouble> {
         let until = Instant::now() + wait;
-        let mut kept = self.changes.lock();
+        let before = self.behind;
         loop {
-            if kept.behind > self.behind {
-                return Err(Trouble::Refused("the watch is too far behind; list again".into()));
-            }
-            let from = kept.news.partition_point(|(revision, _)| *revision <= self.behind);
-            let mut at = from + self.told;
-            while let Some((revision, news)) = kept.news.get(at) {
-                at += 1;
-                // Where the next one is of another change, this one is told as a whole.
-                if kept.news.get(at).is_none_or(|(next, _)| next != revision) {
-                    (self.behind, self.told) = (*revision, 0);
-                } else {
-                    self.told += 1;
-                }
-                let (News::Put(Entry { key, .. }) | News::Removed(key, _)) = news;
-                if key.starts_with(&self.prefix) {
-                    return Ok(Some(news.clone()));
-                }
-            }
+            // Before the look: a commit that comes meanwhile is not slept through.
+            let seen = *locked(&self.file.commits);
+            let news = self.look()?;
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Ok(None);
+            if self.behind > before || left.is_zero() {
+                return Ok(Told { news, revision: self.behind });
             }
-            kept = self.changes.rings.wait_timeout(kept, left).unwrap_or_else(PoisonError::into_inner).0;
+            let commits = locked(&self.file.commits);
+            let is_same = |commits: &mut u64| *commits == seen;
+            let waited = self.file.rings.wait_timeout_while(commits, left.min(LOOK), is_same);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
         }
     }
 }

@@ -17,7 +17,7 @@ use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConf
 use ureq::typestate::WithBody;
 use ureq::{Agent, Error, RequestBuilder};
 
-use crate::agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Trouble, Watch};
+use crate::agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Told, Trouble, Watch};
 use crate::alone::end;
 
 /// A member that does not answer within this time is left for the next one.
@@ -365,7 +365,6 @@ impl Agreement for Etcd {
             from: self.key(prefix),
             end: coded(&behind_all),
             behind,
-            told: Vec::new(),
             lines: None,
         };
         Ok(Box::new(watching))
@@ -378,22 +377,20 @@ struct Watching {
     root: String,
     from: String,
     end: String,
-    /// All changes up to this revision were received.
+    /// All changes up to this revision were told.
     behind: Revision,
-    /// Those that were received and not told, the last first.
-    told: Vec<News>,
     lines: Option<Receiver<Vec<u8>>>,
 }
 
 #[derive(Deserialize)]
 struct Line {
     #[serde(default)]
-    result: Option<Told>,
+    result: Option<Response>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct Response {
     canceled: bool,
     cancel_reason: String,
     events: Vec<Event>,
@@ -433,30 +430,30 @@ impl Watching {
         Ok(receiver)
     }
 
-    fn take(&mut self, line: &[u8]) -> Result<(), Trouble> {
+    fn take(&mut self, line: &[u8]) -> Result<Vec<News>, Trouble> {
         let strange = |error| Trouble::Refused(format!("etcd tells something else than changes: {error}"));
-        let told = serde_json::from_slice::<Line>(line).map_err(strange)?.result.unwrap_or_default();
-        if told.canceled {
-            return Err(Trouble::Refused(format!("the watch is too far behind; list again ({})", told.cancel_reason)));
+        let response = serde_json::from_slice::<Line>(line).map_err(strange)?.result.unwrap_or_default();
+        if response.canceled {
+            let said = format!("the watch is too far behind; list again ({})", response.cancel_reason);
+            return Err(Trouble::Refused(said));
         }
         let mut news = Vec::new();
-        for event in told.events {
+        for event in response.events {
             let entry = event.kv.entry(&self.root)?;
             self.behind = self.behind.max(entry.revision);
             news.push(if event.kind == "DELETE" { News::Removed(entry.key, entry.revision) } else { News::Put(entry) });
         }
-        news.reverse();
-        self.told = news;
-        Ok(())
+        Ok(news)
     }
 }
 
 impl Watch for Watching {
-    fn next(&mut self, wait: Duration) -> Result<Option<News>, Trouble> {
+    fn next(&mut self, wait: Duration) -> Result<Told, Trouble> {
         let until = Instant::now() + wait;
+        let mut news = Vec::new();
         loop {
-            if let Some(news) = self.told.pop() {
-                return Ok(Some(news));
+            if !news.is_empty() {
+                return Ok(Told { news, revision: self.behind });
             }
             if self.lines.is_none() {
                 match self.open() {
@@ -469,8 +466,8 @@ impl Watch for Watching {
             }
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.as_ref().map(|lines| lines.recv_timeout(left)) {
-                Some(Ok(line)) => self.take(&line)?,
-                Some(Err(RecvTimeoutError::Timeout)) => return Ok(None),
+                Some(Ok(line)) => news = self.take(&line)?,
+                Some(Err(RecvTimeoutError::Timeout)) => return Ok(Told { news, revision: self.behind }),
                 // The member is away, or has been silent for long.
                 Some(Err(RecvTimeoutError::Disconnected)) | None => {
                     self.lines = None;

@@ -7,9 +7,13 @@
 mod agreement;
 mod alone;
 mod etcd;
+mod mirror;
 mod work;
 
-pub use agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Trouble, Watch};
-pub use alone::Alone;
+pub use agreement::{
+    Agreement, Change, Committed, Condition, Entry, Listing, MOST_CHANGES, News, Revision, Told, Trouble, Watch,
+};
+pub use alone::{Alone, FORMAT, TABLES};
 pub use etcd::{Access, Address, Etcd};
+pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};
 pub use work::{Claim, Job, Stage, Work, WorkError};

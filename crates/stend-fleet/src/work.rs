@@ -331,7 +331,7 @@ fn read<T: DeserializeOwned>(entry: &Entry) -> Done<T> {
 }
 
 /// A word that nobody else has.
-fn fresh_word() -> String {
+pub(crate) fn fresh_word() -> String {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("there are random numbers");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -3,6 +3,7 @@
 mod chaos;
 mod cluster;
 mod engines;
+mod mirrors;
 mod rights;
 
 use std::collections::BTreeMap;
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use engines::{Engine, engines, patience};
 use proptest::prelude::*;
-use stend_fleet::{Agreement, Change, Committed, Condition, Entry, News, Revision, Watch};
+use stend_fleet::{Agreement, Change, Committed, Condition, Entry, News, Revision, Told, Watch};
 
 /// What any agreement must be.
 #[derive(Default)]
@@ -86,7 +87,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
 fn told(watch: &mut dyn Watch, count: usize) -> Vec<News> {
     let mut all = Vec::new();
     while all.len() < count {
-        all.extend(watch.next(patience()).unwrap());
+        all.extend(watch.next(patience()).unwrap().news);
     }
     all
 }
@@ -135,7 +136,7 @@ fn does_as_the_model(agreement: &dyn Agreement, steps: &[(Vec<Wanted>, Vec<Chang
     // Whoever comes later goes on from anywhere between.
     let middle = agreement.list("").unwrap().revision;
     let mut late = agreement.watch("", middle).unwrap();
-    assert_eq!(late.next(Duration::ZERO), Ok(None));
+    assert_eq!(late.next(Duration::ZERO), Ok(Told { news: Vec::new(), revision: middle }));
 }
 
 #[test]

@@ -1,16 +1,18 @@
 //! Who may sign in, and what with: users with passwords, sessions of browsers, and tokens of programs.
 
+use std::collections::BTreeMap;
+
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use stend_model::identity::digest_of;
 
-use crate::database::Database;
+use crate::database::{Edit, Records, USERS};
 use crate::error::ServerError;
+use crate::jobs::{Job, State};
 
 /// No password is shorter, and none longer.
 pub(crate) const PASSWORD_LENGTHS: std::ops::RangeInclusive<usize> = 12..=256;
@@ -42,11 +44,6 @@ impl Role {
             Self::Admin => "admin",
         }
     }
-
-    fn of_word(word: &str) -> Self {
-        // What is not understood may do least.
-        Self::ALL.into_iter().find(|role| role.word() == word).unwrap_or(Self::Viewer)
-    }
 }
 
 /// A user.
@@ -60,8 +57,38 @@ pub struct User {
     pub made_at: String,
 }
 
+/// A user as they are kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) role: Role,
+    /// The hash of the password.
+    pub(crate) password: String,
+    made_at: String,
+    /// How often the password was changed.
+    #[serde(default)]
+    changes: u64,
+}
+
+/// What is kept of a secret, by its digest.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    id: i64,
+    kind: Kind,
+    user: Option<String>,
+    /// That of the user: somebody who later gets the name is another one.
+    user_made_at: Option<String>,
+    /// How often the user's password had been changed.
+    #[serde(default)]
+    changes: u64,
+    role: Role,
+    name: String,
+    made_at: Option<String>,
+    ends_at: Option<i64>,
+}
+
 /// What a secret is for.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     /// Signs one browser in, once.
     Once,
@@ -71,16 +98,6 @@ pub(crate) enum Kind {
     Token,
 }
 
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Session => "session",
-            Self::Token => "token",
-        }
-    }
-}
-
 /// Who asks.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Who {
@@ -88,9 +105,9 @@ pub(crate) struct Who {
     pub(crate) name: Option<String>,
     /// What they may do with what they signed in with.
     pub(crate) role: Role,
-    /// The number of what they signed in with.
+    /// The digest of what they signed in with.
     #[serde(skip)]
-    pub(crate) secret: i64,
+    pub(crate) secret: String,
     /// Whether that is a program's token.
     #[serde(skip)]
     pub(crate) by_token: bool,
@@ -141,8 +158,8 @@ pub(crate) fn fresh_password() -> String {
 }
 
 /// What is kept of a secret: it has too many bits to be found by trying.
-fn digest(secret: &str) -> Vec<u8> {
-    Sha256::digest(secret.as_bytes()).to_vec()
+fn digest(secret: &str) -> String {
+    digest_of(secret.as_bytes())
 }
 
 /// What is kept of a password: argon2id, which makes each try cost 19 MiB and some 20 ms.
@@ -187,204 +204,223 @@ pub(crate) fn check_password(password: &str) -> Result<(), ServerError> {
     Err(ServerError::Refused(format!("password: it has {least} to {most} characters")))
 }
 
-impl Database {
-    /// All users, by name.
-    pub(crate) fn users(&self) -> Result<Vec<User>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<User>> {
-            let mut query = self.connection.prepare_cached("SELECT name, role, made_at FROM user ORDER BY name")?;
-            query.query_map([], user)?.collect()
+impl Kept {
+    /// Whether it opens anything: sessions end with the password, and all with the user. Without users there is whoever started the server.
+    fn is_good(&self, known: &Records, now: i64) -> bool {
+        let is_its = |user: &Account| {
+            let is_same = Some(&user.made_at) == self.user_made_at.as_ref();
+            is_same && (self.kind != Kind::Session || self.changes == user.changes)
         };
-        read().map_err(|source| self.explain(source))
+        self.ends_at.is_none_or(|end| end > now)
+            && match &self.user {
+                Some(name) => known.account(name).is_some_and(is_its),
+                None => known.accounts().next().is_none(),
+            }
+    }
+}
+
+impl Records {
+    fn accounts(&self) -> impl Iterator<Item = (&String, &Account)> {
+        self.users.get("").into_iter().flatten()
     }
 
-    pub(crate) fn user(&self, name: &str) -> Result<Option<User>, ServerError> {
-        self.connection
-            .query_row("SELECT name, role, made_at FROM user WHERE name = ?1", [name], user)
-            .optional()
-            .map_err(|source| self.explain(source))
+    /// All users, by name.
+    pub(crate) fn users(&self) -> Vec<User> {
+        self.accounts().map(|(name, account)| user(name, account)).collect()
     }
 
-    /// The hash of a user's password.
-    pub(crate) fn password(&self, name: &str) -> Result<Option<String>, ServerError> {
-        self.connection
-            .query_row("SELECT password FROM user WHERE name = ?1", [name], |row| row.get(0))
-            .optional()
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Adds a user, whose password has this hash.
-    pub(crate) fn add_user(&self, name: &str, role: Role, password: &str) -> Result<(), ServerError> {
-        check_name(name)?;
-        // Where there are users nobody gets in without being one.
-        if role != Role::Admin && !self.users()?.iter().any(|user| user.role == Role::Admin) {
-            return Err(ServerError::Refused("role: the first user is an admin, who adds the others".into()));
-        }
-        let added = self.change(
-            "INSERT INTO user (name, role, password, made_at) VALUES (?1, ?2, ?3, ?4) ON CONFLICT (name) DO NOTHING",
-            params![name, role.word(), password, Timestamp::now().to_string()],
-        )?;
-        if !added {
-            return Err(ServerError::Refused(format!("there is a user {name} already")));
-        }
-        // From the first user on, nobody gets in without being one.
-        self.change("DELETE FROM secret WHERE user IS NULL", params![]).map(drop)
-    }
-
-    /// Gives a user another password, and ends their sessions: whoever has the old one is out.
-    pub(crate) fn set_password(&self, name: &str, password: &str) -> Result<(), ServerError> {
-        if !self.change("UPDATE user SET password = ?2 WHERE name = ?1", params![name, password])? {
-            return Err(no_user(name));
-        }
-        self.change("DELETE FROM secret WHERE user = ?1 AND kind = 'session'", params![name]).map(drop)
-    }
-
-    /// Gives a user another role.
-    pub(crate) fn set_role(&self, name: &str, role: Role) -> Result<(), ServerError> {
-        self.refuse_to_lose_the_last_admin(name, role)?;
-        if role < Role::Operator {
-            self.stop_waiting(name)?;
-        }
-        let is_there = self.change("UPDATE user SET role = ?2 WHERE name = ?1", params![name, role.word()])?;
-        if is_there { Ok(()) } else { Err(no_user(name)) }
-    }
-
-    /// Removes a user with their sessions and tokens.
-    pub(crate) fn remove_user(&self, name: &str) -> Result<(), ServerError> {
-        self.refuse_to_lose_the_last_admin(name, Role::Viewer)?;
-        self.stop_waiting(name)?;
-        let is_there = self.change("DELETE FROM user WHERE name = ?1", params![name])?;
-        if is_there { Ok(()) } else { Err(no_user(name)) }
-    }
-
-    /// What somebody asked for who may start nothing any more is not begun.
-    fn stop_waiting(&self, name: &str) -> Result<(), ServerError> {
-        let why = format!("{name} may no longer start runs");
-        let stop = "UPDATE job SET state = 'stopped', reason = ?2 WHERE user = ?1 AND state = 'waiting'";
-        self.change(stop, params![name, why]).map(drop)
+    /// A user as they are kept.
+    pub(crate) fn account(&self, name: &str) -> Option<&Account> {
+        self.users.get("")?.get(name)
     }
 
     /// Nobody could add anybody any more.
     fn refuse_to_lose_the_last_admin(&self, name: &str, role: Role) -> Result<(), ServerError> {
-        let users = self.users()?;
-        let is_admin = users.iter().any(|user| user.name == name && user.role == Role::Admin);
-        let is_other = users.iter().any(|user| user.name != name && user.role == Role::Admin);
-        if is_admin && !is_other && role != Role::Admin {
+        let is_admin = |(_, account): &(&String, &Account)| account.role == Role::Admin;
+        let (own, others): (Vec<_>, Vec<_>) = self.accounts().filter(is_admin).partition(|(other, _)| *other == name);
+        if !own.is_empty() && others.is_empty() && role != Role::Admin {
             return Err(ServerError::Refused(format!("{name} is the last admin: make another one first")));
         }
         Ok(())
     }
 
-    /// Keeps what is to be known of a secret.
-    pub(crate) fn keep_secret(&self, secret: &Secret) -> Result<(), ServerError> {
-        let made_at = Timestamp::now().to_string();
-        self.change(
-            "INSERT INTO secret (digest, kind, user, role, name, made_at, ends_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
-                digest(secret.secret),
-                secret.kind.word(),
-                secret.user,
-                secret.role.word(),
-                secret.name,
-                made_at,
-                secret.ends_at
-            ],
-        )
-        .map(drop)
-    }
-
     /// Whose secret it is, if it is one of this kind and has not ended. It opens no more than its user may do now.
-    pub(crate) fn who(&self, secret: &str, kind: Kind, now: i64) -> Result<Option<Who>, ServerError> {
-        self.who_by(
-            "digest = ?1 AND kind = ?2 AND (ends_at IS NULL OR ends_at > ?3)",
-            params![digest(secret), kind.word(), now],
-        )
+    pub(crate) fn who(&self, secret: &str, kind: Kind, now: i64) -> Option<Who> {
+        let digest = digest(secret);
+        let is_it = self.secrets.get(&digest).is_some_and(|kept| kept.kind == kind);
+        self.who_by(digest, now).filter(|_| is_it)
     }
 
     /// Whether what somebody signed in with is still good, and for what.
-    pub(crate) fn still(&self, who: &Who, now: i64) -> Result<Option<Who>, ServerError> {
-        self.who_by("id = ?1 AND (ends_at IS NULL OR ends_at > ?2)", params![who.secret, now])
+    pub(crate) fn still(&self, who: &Who, now: i64) -> Option<Who> {
+        self.who_by(who.secret.clone(), now)
     }
 
-    fn who_by(&self, condition: &str, given: impl rusqlite::Params) -> Result<Option<Who>, ServerError> {
-        let query = format!(
-            "SELECT id, kind, secret.user, secret.role, user.role FROM secret \
-             LEFT JOIN user ON user.name = secret.user WHERE {condition}"
-        );
-        let who = |row: &Row| {
-            let own = Role::of_word(row.get_ref(3)?.as_str()?);
-            let of_user = row.get_ref(4)?.as_str_or_null()?.map_or(own, Role::of_word);
-            let by_token = row.get_ref(1)?.as_str()? == Kind::Token.word();
-            Ok(Who { name: row.get(2)?, role: own.min(of_user), secret: row.get(0)?, by_token })
-        };
-        self.connection.query_row(&query, given, who).optional().map_err(|source| self.explain(source))
+    fn who_by(&self, digest: String, now: i64) -> Option<Who> {
+        let kept = self.secrets.get(&digest).filter(|kept| kept.is_good(self, now))?;
+        let of_user = kept.user.as_ref().and_then(|name| self.account(name)).map_or(kept.role, |user| user.role);
+        let (role, by_token) = (kept.role.min(of_user), kept.kind == Kind::Token);
+        Some(Who { name: kept.user.clone(), role, secret: digest, by_token })
     }
 
-    /// Forgets a secret; whether it was there.
-    pub(crate) fn forget_secret(&self, secret: &str, kind: Kind) -> Result<bool, ServerError> {
-        self.change("DELETE FROM secret WHERE digest = ?1 AND kind = ?2", params![digest(secret), kind.word()])
-    }
-
-    /// Forgets the one-time tokens of servers before this one, and whatever has ended.
-    pub(crate) fn forget_old(&self, now: i64) -> Result<(), ServerError> {
-        self.change("DELETE FROM secret WHERE kind = 'once'", params![])?;
-        self.forget_ended(now)
-    }
-
-    /// Forgets what has ended.
-    pub(crate) fn forget_ended(&self, now: i64) -> Result<(), ServerError> {
-        self.change("DELETE FROM secret WHERE ends_at <= ?1", params![now]).map(drop)
-    }
-
-    /// The tokens of a user, or all of them.
-    pub(crate) fn tokens(&self, of: Option<&Who>) -> Result<Vec<Token>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<Token>> {
-            let mut query = self.connection.prepare_cached(
-                "SELECT id, user, name, role, made_at, ends_at FROM secret WHERE kind = 'token' ORDER BY id",
-            )?;
-            query.query_map([], token)?.collect()
-        };
-        let mut tokens = read().map_err(|source| self.explain(source))?;
+    /// The tokens of a user, or all of them, the oldest first.
+    pub(crate) fn tokens(&self, of: Option<&Who>, now: i64) -> Vec<Token> {
+        let all = self.secrets.iter().map(|(_, kept)| kept).filter(|kept| kept.kind == Kind::Token);
+        let mut tokens: Vec<Token> = all.filter(|kept| kept.is_good(self, now)).map(token).collect();
         tokens.retain(|token| of.is_none_or(|who| token.user == who.name));
-        Ok(tokens)
+        tokens.sort_by(|a, b| (&a.made_at, a.id).cmp(&(&b.made_at, b.id)));
+        tokens
     }
 
     /// How many tokens a user has.
-    pub(crate) fn count_tokens(&self, user: Option<&str>) -> Result<i64, ServerError> {
-        let count = "SELECT count(*) FROM secret WHERE kind = 'token' AND user IS ?1";
-        self.connection.query_row(count, [user], |row| row.get(0)).map_err(|source| self.explain(source))
+    pub(crate) fn count_tokens(&self, user: Option<&str>, now: i64) -> usize {
+        self.tokens(None, now).iter().filter(|token| token.user.as_deref() == user).count()
+    }
+}
+
+impl Edit<'_, '_> {
+    /// Adds a user, whose password has this hash.
+    pub(crate) fn add_user(&mut self, name: &str, role: Role, password: &str) -> Result<(), ServerError> {
+        check_name(name)?;
+        // Where there are users nobody gets in without being one.
+        if role != Role::Admin && !self.known.accounts().any(|(_, user)| user.role == Role::Admin) {
+            return Err(ServerError::Refused("role: the first user is an admin, who adds the others".into()));
+        }
+        if self.known.account(name).is_some() {
+            return Err(ServerError::Refused(format!("there is a user {name} already")));
+        }
+        let made_at = Timestamp::now().to_string();
+        self.set_accounts(|all| {
+            all.insert(name.to_owned(), Account { role, password: password.to_owned(), made_at, changes: 0 });
+        });
+        Ok(())
+    }
+
+    fn set_accounts(&mut self, change: impl FnOnce(&mut BTreeMap<String, Account>)) {
+        let mut all = self.known.users.get("").cloned().unwrap_or_default();
+        change(&mut all);
+        self.put(USERS, &all);
+    }
+
+    /// Gives a user another password, and ends their sessions: whoever has the old one is out.
+    pub(crate) fn set_password(&mut self, name: &str, password: &str) -> Result<(), ServerError> {
+        let before = self.known.account(name).ok_or_else(|| no_user(name))?;
+        let after = Account { password: password.to_owned(), changes: before.changes + 1, ..before.clone() };
+        self.set_accounts(|all| drop(all.insert(name.to_owned(), after)));
+        Ok(())
+    }
+
+    /// Gives a user another role.
+    pub(crate) fn set_role(&mut self, name: &str, role: Role) -> Result<(), ServerError> {
+        self.known.refuse_to_lose_the_last_admin(name, role)?;
+        let after = Account { role, ..self.known.account(name).ok_or_else(|| no_user(name))?.clone() };
+        self.set_accounts(|all| drop(all.insert(name.to_owned(), after)));
+        Ok(())
+    }
+
+    /// Removes a user; what they signed in with opens nothing any more.
+    pub(crate) fn remove_user(&mut self, name: &str) -> Result<(), ServerError> {
+        self.known.refuse_to_lose_the_last_admin(name, Role::Viewer)?;
+        self.known.account(name).ok_or_else(|| no_user(name))?;
+        self.set_accounts(|all| drop(all.remove(name)));
+        Ok(())
+    }
+
+    /// Makes the change only if this user may start runs; whoever started the server may.
+    pub(crate) fn rely_on_operator(&mut self, name: Option<&str>) -> Result<(), ServerError> {
+        self.rely_on(USERS);
+        match name {
+            Some(name) if self.known.account(name).is_none_or(|user| user.role < Role::Operator) => {
+                Err(ServerError::Refused(no_operator(name)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops some of what waits that somebody asked for who may start nothing any more; whether there may be more.
+    pub(crate) fn stop_some(&mut self, name: &str) -> bool {
+        let is_it = |job: &&Job| job.state == State::Waiting && job.user.as_deref() == Some(name);
+        let waiting: Vec<i64> = self.known.open_ones().filter(is_it).map(|job| job.id).take(STOPPED).collect();
+        for id in &waiting {
+            self.set(*id, &[State::Waiting], State::Stopped, Some(&no_operator(name)));
+        }
+        waiting.len() == STOPPED
+    }
+
+    /// Keeps what is to be known of a secret. What is changed of its user meanwhile comes before it or after it.
+    pub(crate) fn keep_secret(&mut self, secret: &Secret) {
+        let digest = digest(secret.secret);
+        let user = secret.user.and_then(|name| self.known.account(name));
+        let kept = Kept {
+            // As many bits as a number in JSON surely has.
+            id: i64::from_str_radix(&digest[..13], 16).unwrap_or_default(),
+            kind: secret.kind,
+            user: secret.user.map(str::to_owned),
+            user_made_at: user.map(|user| user.made_at.clone()),
+            changes: user.map_or(0, |user| user.changes),
+            role: secret.role,
+            name: secret.name.to_owned(),
+            made_at: Some(Timestamp::now().to_string()),
+            ends_at: secret.ends_at,
+        };
+        self.rely_on(USERS);
+        self.put(&format!("secret/{digest}"), &kept);
+    }
+
+    /// Forgets a secret; whether it was there.
+    pub(crate) fn forget_secret(&mut self, secret: &str, kind: Kind) -> bool {
+        let digest = digest(secret);
+        let is_there = self.known.secrets.get(&digest).is_some_and(|kept| kept.kind == kind);
+        if is_there {
+            self.remove(&format!("secret/{digest}"));
+        }
+        is_there
+    }
+
+    /// Forgets some of what opens nothing any more, and one-time tokens if there are to be none; whether there may be more.
+    pub(crate) fn forget_some(&mut self, now: i64, keep_once: bool) -> bool {
+        let is_old = |kept: &Kept| !kept.is_good(self.known, now) || kept.kind == Kind::Once && !keep_once;
+        let old = self.known.secrets.iter().filter(|(_, kept)| is_old(kept)).take(FORGOTTEN);
+        let old: Vec<_> = old.map(|(digest, _)| format!("secret/{digest}")).collect();
+        old.iter().for_each(|key| self.remove(key));
+        old.len() == FORGOTTEN
     }
 
     /// Ends a token.
-    pub(crate) fn end_token(&self, id: i64) -> Result<bool, ServerError> {
-        self.change("DELETE FROM secret WHERE id = ?1 AND kind = 'token'", params![id])
+    pub(crate) fn end_token(&mut self, id: i64) {
+        let is_it = |(_, kept): &(&str, &Kept)| kept.kind == Kind::Token && kept.id == id;
+        if let Some(digest) = self.known.secrets.iter().find(is_it).map(|(digest, _)| digest.to_owned()) {
+            self.remove(&format!("secret/{digest}"));
+        }
     }
+}
 
-    /// Whether a statement changed anything.
-    pub(crate) fn change(&self, statement: &str, given: impl rusqlite::Params) -> Result<bool, ServerError> {
-        self.connection.execute(statement, given).map(|changed| changed > 0).map_err(|source| self.explain(source))
-    }
+/// So many jobs are stopped at once.
+const STOPPED: usize = 100;
+
+/// So many secrets are forgotten at once.
+const FORGOTTEN: usize = 100;
+
+/// Why what somebody asked for is not done.
+fn no_operator(name: &str) -> String {
+    format!("{name} may no longer start runs")
 }
 
 fn no_user(name: &str) -> ServerError {
     ServerError::Missing(format!("there is no user \"{}\"", name.chars().take(LONGEST_NAME).collect::<String>()))
 }
 
-fn user(row: &Row) -> rusqlite::Result<User> {
-    Ok(User {
-        name: row.get("name")?,
-        role: Role::of_word(row.get_ref("role")?.as_str()?),
-        made_at: row.get("made_at")?,
-    })
+fn user(name: &str, account: &Account) -> User {
+    User { name: name.to_owned(), role: account.role, made_at: account.made_at.clone() }
 }
 
-fn token(row: &Row) -> rusqlite::Result<Token> {
-    let ends_at: Option<i64> = row.get("ends_at")?;
-    Ok(Token {
-        id: row.get("id")?,
-        user: row.get("user")?,
-        name: row.get("name")?,
-        role: Role::of_word(row.get_ref("role")?.as_str()?),
-        made_at: row.get("made_at")?,
-        ends_at: ends_at.and_then(|second| Timestamp::from_second(second).ok()).map(|end| end.to_string()),
-    })
+fn token(kept: &Kept) -> Token {
+    Token {
+        id: kept.id,
+        user: kept.user.clone(),
+        name: kept.name.clone(),
+        role: kept.role,
+        made_at: kept.made_at.clone(),
+        ends_at: kept.ends_at.and_then(|second| Timestamp::from_second(second).ok()).map(|end| end.to_string()),
+    }
 }

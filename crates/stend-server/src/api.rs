@@ -247,10 +247,7 @@ pub(crate) async fn events(
     Query(Until { until }): Query<Until>,
     headers: HeaderMap,
 ) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
-    let is_waited_for = {
-        let run = run.clone();
-        lab.with(move |database| database.job_of_run(&run)).await?.is_some()
-    };
+    let is_waited_for = lab.known().job_of_run(&run).is_some();
     let run = if is_waited_for { run } else { known_run(&lab, run).await? };
     let last = headers.get("last-event-id").map(|id| id.to_str().ok().and_then(|id| id.parse::<u32>().ok()));
     if last == Some(None) {
@@ -300,8 +297,7 @@ impl Events {
                     _ = looks.tick() => {}
                     () = sender.closed() => return,
                 }
-                let who = who.clone();
-                if !matches!(lab.with(move |database| database.still(&who, now())).await, Ok(Some(_))) {
+                if lab.known().still(&who, now()).is_none() {
                     return;
                 }
             }
@@ -321,9 +317,7 @@ impl Events {
             loop {
                 if changes.has_changed().unwrap_or(false) {
                     changes.mark_unchanged();
-                    let run = run.clone();
-                    let job = lab.with(move |database| database.job_of_run(&run)).await.ok().flatten();
-                    let now = job.map(|job| job.state);
+                    let now = lab.known().job_of_run(&run).map(|job| job.state);
                     if let Some(word) = now.filter(|_| now != state) {
                         state = now;
                         if sender.send(Event::default().event("job").data(word.word())).await.is_err() {

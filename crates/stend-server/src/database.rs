@@ -1,160 +1,177 @@
-//! What the server keeps beside the store, in one SQLite file: the queue, the schedule, who may sign in, and the journal.
+//! What the server keeps beside the store: the queue, the schedule, who may sign in, and the journal. One node has it in a SQLite file, and all of it in
+//! its memory too: reading asks nobody, and what changes is changed on the condition that nothing was missed.
 
-use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use stend_fleet::{
+    Agreement, Alone, Change, Committed, Condition, Draft, Entry, Known, Mirror, Reading, Revision, Table,
+};
 
+use crate::accounts::{Account, Kept};
 use crate::error::ServerError;
+use crate::jobs::{Job, Ordered, Progress};
+use crate::journal::Noted;
+use crate::older;
+use crate::schedule::Planned;
+use crate::tell::Place;
 
-/// How each format is made from the one before it; the first from an empty file. A step that was published is not changed any more.
-const STEPS: &[&str] = &[
-    "
-    CREATE TABLE job (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        key TEXT UNIQUE,
-        asked TEXT NOT NULL,
-        machine TEXT NOT NULL,
-        run TEXT NOT NULL UNIQUE,
-        state TEXT NOT NULL,
-        reason TEXT,
-        asked_at TEXT NOT NULL,
-        began_at TEXT,
-        ended_at TEXT
-    ) STRICT;
-    CREATE INDEX job_state ON job (state);
-    CREATE TABLE secret (
-        digest BLOB PRIMARY KEY,
-        kind TEXT NOT NULL,
-        ends_at INTEGER
-    ) STRICT;
-    ",
-    // Secrets of the first format were all of whoever started the server.
-    "
-    CREATE TABLE user (
-        name TEXT PRIMARY KEY,
-        role TEXT NOT NULL,
-        password TEXT NOT NULL,
-        made_at TEXT NOT NULL
-    ) STRICT;
-    ALTER TABLE secret RENAME TO old_secret;
-    CREATE TABLE secret (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        digest BLOB NOT NULL UNIQUE,
-        kind TEXT NOT NULL,
-        user TEXT REFERENCES user (name) ON DELETE CASCADE,
-        role TEXT NOT NULL,
-        name TEXT NOT NULL DEFAULT '',
-        made_at TEXT,
-        ends_at INTEGER
-    ) STRICT;
-    INSERT INTO secret (digest, kind, role, ends_at) SELECT digest, kind, 'admin', ends_at FROM old_secret;
-    DROP TABLE old_secret;
-    ALTER TABLE job ADD COLUMN user TEXT;
-    CREATE TABLE schedule (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        cron TEXT NOT NULL,
-        asked TEXT NOT NULL,
-        user TEXT,
-        made_at TEXT NOT NULL
-    ) STRICT;
-    CREATE TABLE journal (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        at TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        who TEXT,
-        about TEXT NOT NULL,
-        detail TEXT NOT NULL
-    ) STRICT;
-    CREATE TRIGGER journal_is_not_changed BEFORE UPDATE ON journal
-        BEGIN SELECT RAISE (ABORT, 'the journal is not changed'); END;
-    CREATE TRIGGER journal_is_not_cut BEFORE DELETE ON journal
-        BEGIN SELECT RAISE (ABORT, 'the journal is not cut'); END;
-    ",
-    "
-    CREATE TABLE told (
-        destination TEXT PRIMARY KEY,
-        last INTEGER NOT NULL,
-        since INTEGER,
-        delivered INTEGER NOT NULL DEFAULT 0,
-        failed INTEGER NOT NULL DEFAULT 0,
-        given_up INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
-    ",
-    // Jobs of one order for several machines or sessions.
-    "
-    ALTER TABLE job ADD COLUMN batch TEXT;
-    ALTER TABLE job ADD COLUMN round INTEGER;
-    CREATE INDEX job_batch ON job (batch);
-    ",
-    "
-    CREATE TABLE file (
-        sha256 TEXT PRIMARY KEY,
-        text TEXT NOT NULL,
-        kept_at INTEGER NOT NULL
-    ) STRICT;
-    ",
-];
+/// The file of one node, in the directory of the store.
+const FILE: &str = "server.db";
+
+/// What a table is called, and its entries behind a slash.
+pub(crate) const USERS: &str = "users";
+
+/// All that is kept, as it was last seen.
+#[derive(Default)]
+pub(crate) struct Records {
+    /// By name. They are one entry: that one admin is left is a matter of all.
+    pub(crate) users: Table<BTreeMap<String, Account>>,
+    /// By the digests of what is secret.
+    pub(crate) secrets: Table<Kept>,
+    /// By the number of the first of its jobs.
+    pub(crate) orders: Table<Ordered>,
+    /// How far jobs are, by their numbers; none of one that has not begun.
+    pub(crate) progress: Table<Progress>,
+    /// The lines of the schedule, by their numbers.
+    pub(crate) lines: Table<Planned>,
+    /// The last numbers that were given.
+    pub(crate) counts: Table<i64>,
+    /// The entries of the journal, by their numbers.
+    pub(crate) journal: Table<Noted>,
+    /// The places of those who are told, by their names.
+    pub(crate) places: Table<Place>,
+    /// When a file was last sent, by its SHA-256.
+    pub(crate) files: Table<i64>,
+    /// The jobs of all orders, with how far they are.
+    pub(crate) jobs: BTreeMap<i64, Job>,
+    /// Those that have not ended.
+    pub(crate) open: BTreeSet<i64>,
+    /// The numbers of jobs, by their runs.
+    pub(crate) of_run: HashMap<String, i64>,
+}
+
+/// The key of an entry that has a number: in the order of the numbers.
+pub(crate) fn numbered(id: i64) -> String {
+    format!("{id:012}")
+}
+
+impl Known for Records {
+    fn set(&mut self, key: &str, entry: Option<&Entry>) {
+        let (table, rest) = key.split_once('/').unwrap_or((key, ""));
+        match table {
+            USERS => self.users.set(rest, entry),
+            "secret" => self.secrets.set(rest, entry),
+            "order" => {
+                self.orders.set(rest, entry);
+                self.take_order(rest);
+            }
+            "job" => {
+                self.progress.set(rest, entry);
+                if let Ok(id) = rest.parse() {
+                    self.take_progress(id);
+                }
+            }
+            "line" => self.lines.set(rest, entry),
+            "count" => self.counts.set(rest, entry),
+            "journal" => self.journal.set(rest, entry),
+            "told" => self.places.set(rest, entry),
+            "file" => self.files.set(rest, entry),
+            // Of a newer version.
+            _ => {}
+        }
+    }
+
+    fn revision(&self, key: &str) -> Option<Revision> {
+        let (table, rest) = key.split_once('/').unwrap_or((key, ""));
+        match table {
+            USERS => self.users.revision(rest),
+            "secret" => self.secrets.revision(rest),
+            "order" => self.orders.revision(rest),
+            "job" => self.progress.revision(rest),
+            "line" => self.lines.revision(rest),
+            "count" => self.counts.revision(rest),
+            "journal" => self.journal.revision(rest),
+            "told" => self.places.revision(rest),
+            "file" => self.files.revision(rest),
+            _ => None,
+        }
+    }
+}
 
 /// Makes an empty file for the user alone, where there is none: hashes of passwords are nobody else's. SQLite gives its other files the same mode.
 pub(crate) fn private_file(path: &Path) -> std::io::Result<()> {
     std::fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path).map(drop)
 }
 
-/// The server's file, open.
-#[derive(Debug)]
-pub(crate) struct Database {
-    pub(crate) connection: Connection,
-    /// Whether an entry was added to the journal since this was last false.
-    pub(crate) noted: Cell<bool>,
-    path: PathBuf,
+/// Changes that are drawn up: what they do is in the module of what they change.
+pub(crate) struct Edit<'a, 'b>(&'a mut Draft<'b, Records>);
+
+impl<'b> Deref for Edit<'_, 'b> {
+    type Target = Draft<'b, Records>;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl DerefMut for Edit<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.0
+    }
+}
+
+/// Where it is kept.
+#[derive(Clone)]
+pub(crate) struct Database(pub(crate) Arc<Mirror<Records>>);
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What is in it is nobody else's.
+        formatter.write_str("Database")
+    }
 }
 
 impl Database {
     /// Opens the file in the directory of a store, and makes it where there is none. One of an older format becomes one of this format.
     pub(crate) fn open(directory: &Path) -> Result<Self, ServerError> {
-        let path = directory.join("server.db");
-        private_file(&path).map_err(|source| ServerError::System { what: "server.db", source })?;
-        let connection =
-            Connection::open(&path).map_err(|error| ServerError::Database { path: path.clone(), source: error })?;
-        let database = Self { connection, noted: Cell::new(false), path };
-        let found = database.prepare().map_err(|source| database.explain(source))?;
-        let known = STEPS.len() as i64;
-        if found == known { Ok(database) } else { Err(ServerError::OtherFormat { path: database.path, found, known }) }
+        Ok(Self(Arc::new(Mirror::open(Arc::new(alone(&directory.join(FILE))?), "here")?)))
     }
 
-    /// Brings the file to this format, and gives the one that it has then: its own where that is a newer one.
-    fn prepare(&self) -> rusqlite::Result<i64> {
-        self.connection.busy_timeout(std::time::Duration::from_secs(10))?;
-        // A table that others refer to cannot be made anew with the keys checked.
-        self.connection
-            .execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;")?;
-        // At once to write: of two that open an old file one waits for the other.
-        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        let format: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        let missing = usize::try_from(format).ok().and_then(|format| STEPS.get(format..)).unwrap_or_default();
-        for step in missing {
-            transaction.execute_batch(step)?;
+    /// What is kept, as it is now. Nothing changes while this is held, so it is held for a moment.
+    pub(crate) fn known(&self) -> Reading<'_, Records> {
+        self.0.known()
+    }
+
+    /// Makes changes, all or none. They are drawn up again where others come before.
+    pub(crate) fn change<T>(&self, draw_up: impl Fn(&mut Edit) -> Result<T, ServerError>) -> Result<T, ServerError> {
+        self.0.change(|draft| draw_up(&mut Edit(draft)))
+    }
+}
+
+fn alone(path: &Path) -> Result<Alone, ServerError> {
+    private_file(path).map_err(|source| ServerError::System { what: FILE, source })?;
+    older::renew(path).map_err(|source| ServerError::Database { path: path.to_owned(), source })?;
+    Ok(Alone::open(path)?)
+}
+
+/// Copies what is kept beside a store, if anything is, to a directory that is there.
+pub(crate) fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
+    let path = store.join(FILE);
+    if !path.exists() {
+        return Ok(());
+    }
+    let all = alone(&path)?.list("")?;
+    let copy = alone(&to.join(FILE))?;
+    for entries in all.entries.chunks(stend_fleet::MOST_CHANGES) {
+        let absent: Vec<_> = entries.iter().map(|entry| Condition::Absent(entry.key.clone())).collect();
+        let put: Vec<_> = entries.iter().map(|entry| Change::Put(entry.key.clone(), entry.value.clone())).collect();
+        if copy.commit(&absent, &put)? == Committed::Refused {
+            return Err(ServerError::Refused(format!("{}: somebody else writes to it", to.display())));
         }
-        let format = format + missing.len() as i64;
-        transaction.pragma_update(None, "user_version", format)?;
-        transaction.commit()?;
-        self.connection.execute_batch("PRAGMA foreign_keys = ON;")?;
-        Ok(format)
     }
-
-    /// Does all of it or nothing.
-    pub(crate) fn at_once<T>(&self, act: impl FnOnce() -> Result<T, ServerError>) -> Result<T, ServerError> {
-        let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
-        let transaction = transaction.map_err(|source| self.explain(source))?;
-        let done = act()?;
-        transaction.commit().map_err(|source| self.explain(source))?;
-        Ok(done)
-    }
-
-    /// Names the file with what SQLite said.
-    pub(crate) fn explain(&self, source: rusqlite::Error) -> ServerError {
-        ServerError::Database { path: self.path.clone(), source }
-    }
+    Ok(())
 }

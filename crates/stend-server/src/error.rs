@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use stend_fleet::Trouble;
 use stend_store::StoreError;
 use thiserror::Error;
 
@@ -28,16 +29,9 @@ pub enum ServerError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// The server's file is of another version.
-    #[error("{path} was written by another stend (format {found}; this one reads {known}): use that one, or another --store", path = .path.display())]
-    OtherFormat {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: i64,
-        /// What this version reads.
-        known: i64,
-    },
+    /// What is kept beside the store cannot be read or changed.
+    #[error(transparent)]
+    Agreement(#[from] Trouble),
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,17 +1,17 @@
 //! Texts that orders are made of and that are not part of the program: suites, job files, descriptions of rigs. Each is kept once, by its SHA-256.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rusqlite::{OptionalExtension as _, params};
+use stend_fleet::Change;
 use stend_model::identity::digest_of;
 use stend_model::run::is_run_id;
 
 use crate::accounts::fresh_secret;
-use crate::database::Database;
+use crate::database::{Database, Edit};
 use crate::error::ServerError;
 use crate::guard::now;
 use crate::lab::Lab;
@@ -25,49 +25,73 @@ pub(crate) const LONGEST: usize = 64 * 1024;
 const UNNAMED_FOR: i64 = 24 * 3600;
 
 impl Database {
-    /// Keeps a text, and gives the SHA-256 that it goes by.
-    pub(crate) fn keep_file(&self, text: &str) -> Result<String, ServerError> {
-        if text.len() > LONGEST {
-            return Err(ServerError::Refused(format!("a file has {} KiB at most", LONGEST >> 10)));
-        }
-        let digest = digest_of(text.as_bytes());
-        let now = now();
-        let keep = || {
-            self.connection.execute(
-                "DELETE FROM file WHERE kept_at < ?1 AND sha256 NOT IN \
-                 (SELECT value FROM job, json_each(job.asked, '$.files') \
-                 UNION ALL SELECT value FROM schedule, json_each(schedule.asked, '$.files'))",
-                [now - UNNAMED_FOR],
-            )?;
-            self.connection.execute(
-                "INSERT INTO file (sha256, text, kept_at) VALUES (?1, ?2, ?3) \
-                 ON CONFLICT DO UPDATE SET kept_at = excluded.kept_at",
-                params![digest, text, now],
-            )
-        };
-        keep().map_err(|source| self.explain(source))?;
-        Ok(digest)
-    }
-
     /// The text of this SHA-256.
     pub(crate) fn file(&self, digest: &str) -> Result<Option<String>, ServerError> {
-        self.connection
-            .query_row("SELECT text FROM file WHERE sha256 = ?1", [digest], |row| row.get(0))
-            .optional()
-            .map_err(|source| self.explain(source))
+        Ok(self.0.agreement().get(&place(digest))?.map(|entry| entry.value))
     }
 
     /// The texts of an order, by their names.
     pub(crate) fn files_of(&self, order: &Order) -> Result<BTreeMap<String, String>, ServerError> {
         let text = |(name, digest): (&String, &String)| match self.file(digest)? {
             Some(text) => Ok((name.clone(), text)),
-            None => {
-                Err(ServerError::Refused(format!("files: {name}: no file of this SHA-256 was sent; send it first")))
-            }
+            None => Err(not_sent(name)),
         };
         order.files.iter().map(text).collect()
     }
 }
+
+/// Where a text is. It is in no node's memory.
+fn place(digest: &str) -> String {
+    format!("text/{digest}")
+}
+
+fn not_sent(name: &str) -> ServerError {
+    ServerError::Refused(format!("files: {name}: no file of this SHA-256 was sent; send it first"))
+}
+
+impl Edit<'_, '_> {
+    /// Keeps a text, and gives the SHA-256 that it goes by.
+    pub(crate) fn keep_file(&mut self, text: &str) -> Result<String, ServerError> {
+        if text.len() > LONGEST {
+            return Err(ServerError::Refused(format!("a file has {} KiB at most", LONGEST >> 10)));
+        }
+        let digest = digest_of(text.as_bytes());
+        self.forget_unnamed_but(&digest);
+        self.put(&format!("file/{digest}"), &now());
+        self.beside(Change::Put(place(&digest), text.to_owned()));
+        Ok(digest)
+    }
+
+    /// Forgets some of those that no order has named for long.
+    fn forget_unnamed_but(&mut self, new: &str) {
+        let known = self.known;
+        let end = now() - UNNAMED_FOR;
+        let old: Vec<&str> =
+            known.files.iter().filter(|(_, kept_at)| **kept_at < end).map(|(digest, _)| digest).collect();
+        if old.is_empty() {
+            return;
+        }
+        let of_jobs = known.jobs.values().flat_map(|job| job.order.files.values());
+        let named: HashSet<&str> = of_jobs.chain(known.files_of_lines()).map(String::as_str).collect();
+        let is_unnamed = |digest: &&str| *digest != new && !named.contains(digest);
+        for digest in old.into_iter().filter(is_unnamed).take(FORGOTTEN) {
+            self.remove(&format!("file/{digest}"));
+            self.beside(Change::Remove(place(digest)));
+        }
+    }
+
+    /// Makes the change only if the files of an order are there. Whoever finds them unnamed at the same time does not remove them.
+    pub(crate) fn name_files(&mut self, order: &Order) -> Result<(), ServerError> {
+        for (name, digest) in &order.files {
+            self.known.files.get(digest).ok_or_else(|| not_sent(name))?;
+            self.put(&format!("file/{digest}"), &now());
+        }
+        Ok(())
+    }
+}
+
+/// So many are forgotten at once.
+const FORGOTTEN: usize = 16;
 
 /// A directory with the files of an order, in which its command runs. It is removed when nobody needs it any more.
 pub(crate) struct Directory(PathBuf);

@@ -14,7 +14,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 
 use crate::accounts::{Kind, LONGEST_NAME, Role, Secret, Who, fresh_secret, is_password};
-use crate::database::Database;
+use crate::database::Edit;
 use crate::error::ServerError;
 use crate::journal;
 use crate::lab::Lab;
@@ -74,13 +74,10 @@ pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request,
         None => (cookie(headers, COOKIE_NAME).map(str::to_owned), Kind::Session),
     };
     if let Some(secret) = secret {
-        match lab.with(move |database| database.who(&secret, kind, now())).await {
-            Ok(Some(who)) => {
-                request.extensions_mut().insert(who);
-                return next.run(request).await;
-            }
-            Ok(None) => {}
-            Err(error) => return Problem::from(error).into_response(),
+        let who = lab.known().who(&secret, kind, now());
+        if let Some(who) = who {
+            request.extensions_mut().insert(who);
+            return next.run(request).await;
         }
     }
     let path = request.uri().path();
@@ -182,8 +179,7 @@ pub(crate) async fn sign_in(
     let from = network(from.0.ip());
     let (who, found) = match credentials {
         Credentials::Once(token) => {
-            let take = move |database: &Database| database.at_once(|| database.forget_secret(&token, Kind::Once));
-            if !lab.with(take).await? {
+            if !lab.change(move |edit| Ok(edit.forget_secret(&token, Kind::Once))).await? {
                 return Ok(SignIn::Wrong);
             }
             (None, None)
@@ -196,31 +192,28 @@ pub(crate) async fn sign_in(
     };
     let session = fresh_secret();
     let of_session = session.clone();
-    let keep = move |database: &Database| {
-        database.at_once(|| {
-            let role = match &who {
-                None => Some(Role::Admin),
-                // It may have been changed while it was looked at.
-                Some(name) if database.password(name)? != found => None,
-                Some(name) => database.user(name)?.map(|user| user.role),
-            };
-            let Some(role) = role else { return Ok(false) };
-            database.keep_secret(&Secret {
-                secret: &of_session,
-                kind: Kind::Session,
-                user: who.as_deref(),
-                role,
-                name: "",
-                ends_at: Some(now() + SESSION_SECONDS),
-            })?;
-            database.note(journal::Kind::SignedIn, who.as_deref(), &from.to_string(), role.word())?;
-            Ok(true)
-        })
+    let keep = move |edit: &mut Edit| {
+        let account = who.as_ref().and_then(|name| edit.known.account(name));
+        // It may have been changed while it was looked at.
+        let role = match account.filter(|account| Some(&account.password) == found.as_ref()) {
+            Some(account) => account.role,
+            None if who.is_none() => Role::Admin,
+            None => return Ok(false),
+        };
+        edit.keep_secret(&Secret {
+            secret: &of_session,
+            kind: Kind::Session,
+            user: who.as_deref(),
+            role,
+            name: "",
+            ends_at: Some(now() + SESSION_SECONDS),
+        });
+        edit.note(journal::Kind::SignedIn, who.as_deref(), &from.to_string(), role.word());
+        Ok(true)
     };
-    if !lab.with(keep).await? {
+    if !lab.change(keep).await? {
         return Ok(SignIn::Wrong);
     }
-    lab.changed();
     let secure = if lab.is_secure { "; Secure" } else { "" };
     let cookie =
         format!("{COOKIE_NAME}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={SESSION_SECONDS}{secure}");
@@ -253,8 +246,7 @@ pub(crate) async fn right_password(
     if let Some(wait) = tries(&lab.tries).wait(&key) {
         return Ok(Tried::TooOften(wait));
     }
-    let asked = name.clone();
-    let hash = lab.with(move |database| database.password(&asked)).await?;
+    let hash = lab.known().account(&name).map(|account| account.password.clone());
     let of_user = hash.clone();
     let is_right = is_name && lab.hash(move || is_password(&password, of_user.as_deref())).await;
     if let (true, Some(hash)) = (is_right, hash) {
@@ -263,7 +255,11 @@ pub(crate) async fn right_password(
     }
     tries(&lab.tries).count(key);
     let about = crate::api::brief(&name);
-    lab.with(move |database| database.note_once(journal::Kind::SignInRefused, &about, &from.to_string())).await?;
+    let note = move |edit: &mut Edit| {
+        edit.note_once(journal::Kind::SignInRefused, &about, &from.to_string());
+        Ok(())
+    };
+    lab.change(note).await?;
     Ok(Tried::Wrong)
 }
 
@@ -294,9 +290,8 @@ pub(crate) fn later(mut response: Response, seconds: u64) -> Response {
 /// Ends the session of a browser.
 pub(crate) async fn sign_out(lab: &Arc<Lab>, headers: &HeaderMap) -> Result<HeaderValue, ServerError> {
     if let Some(session) = cookie(headers, COOKIE_NAME).map(str::to_owned) {
-        lab.with(move |database| database.forget_secret(&session, Kind::Session)).await?;
         // Streams that are open end with it.
-        lab.changed();
+        lab.change(move |edit| Ok(edit.forget_secret(&session, Kind::Session))).await?;
     }
     Ok(HeaderValue::from_static("stend_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"))
 }

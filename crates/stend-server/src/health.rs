@@ -8,11 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::OptionalExtension as _;
 use serde_json::Value;
 
-use crate::database::Database;
-use crate::error::ServerError;
+use crate::database::Edit;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::sensors::{self, Sensor, names};
@@ -25,6 +23,9 @@ const SOON: Duration = Duration::from_secs(60);
 
 /// So much of what smartctl prints is read.
 const LONGEST: u64 = 1024 * 1024;
+
+/// So many changes are noted at once.
+const NOTED: usize = 50;
 
 /// What was hot is cool again so many degrees below its limit, so that it is not both by turns.
 const BELOW: f64 = 5.0;
@@ -53,7 +54,7 @@ impl Places {
 }
 
 /// How something is.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 struct Found {
     about: String,
     detail: String,
@@ -74,8 +75,13 @@ pub(crate) async fn watch(lab: Arc<Lab>, places: Places, every: Duration) {
             tokio::time::sleep(SOON.min(every)).await;
             continue;
         };
-        if matches!(lab.with(move |database| note(database, &found)).await, Ok(true)) {
-            lab.changed();
+        // One that is not noted now is found again.
+        for found in found.chunks(NOTED).map(<[Found]>::to_vec) {
+            let note = move |edit: &mut Edit| {
+                edit.note_found(&found);
+                Ok(())
+            };
+            let _ = lab.change(note).await;
         }
         tokio::time::sleep(every).await;
     }
@@ -95,28 +101,15 @@ fn look(places: &Places) -> Vec<Found> {
     found
 }
 
-/// Notes what is otherwise than the journal has it; whether anything was. What it does not have is taken for well.
-fn note(database: &Database, found: &[Found]) -> Result<bool, ServerError> {
-    database.at_once(|| {
-        let mut is_noted = false;
+impl Edit<'_, '_> {
+    /// Notes what is otherwise than the journal has it. What it does not have is taken for well.
+    fn note_found(&mut self, found: &[Found]) {
         for Found { about, detail, is, was } in found {
-            let last = database.last_of(about, *is, *was)?;
-            let is_new = last.map_or(is.is_grave(), |last| last != is.word());
-            if is_new {
-                database.note(*is, None, about, detail)?;
-                is_noted = true;
+            let last = self.known.last_of(about, *is, *was);
+            if last.map_or(is.is_grave(), |last| last != *is) {
+                self.note(*is, None, about, detail);
             }
         }
-        Ok(is_noted)
-    })
-}
-
-impl Database {
-    /// Which of two kinds was noted last of something.
-    fn last_of(&self, about: &str, one: Kind, other: Kind) -> Result<Option<String>, ServerError> {
-        let query = "SELECT kind FROM journal WHERE about = ?1 AND kind IN (?2, ?3) ORDER BY id DESC LIMIT 1";
-        let found = self.connection.query_row(query, [about, one.word(), other.word()], |row| row.get(0)).optional();
-        found.map_err(|source| self.explain(source))
     }
 }
 
@@ -185,6 +178,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::database::Database;
 
     struct Machine(tempfile::TempDir);
 
@@ -220,7 +214,7 @@ mod tests {
 
     /// The kinds, subjects and details that were noted.
     fn noted(database: &Database) -> Vec<String> {
-        let entries = database.entries_after(0, 100).unwrap();
+        let entries = database.known().entries_after(0, 100);
         entries.into_iter().map(|entry| format!("{} {}: {}", entry.kind.word(), entry.about, entry.detail)).collect()
     }
 
@@ -249,10 +243,13 @@ mod tests {
             // Each time another server.
             let database = Database::open(store.path()).unwrap();
             let before = noted(&database).len();
-            let is_noted = note(&database, &look(&machine.places())).unwrap();
-            let new = noted(&database).split_off(before);
-            assert_eq!(is_noted, !new.is_empty());
-            new
+            let found = look(&machine.places());
+            let note = |edit: &mut Edit| {
+                edit.note_found(&found);
+                Ok(())
+            };
+            database.change(note).unwrap();
+            noted(&database).split_off(before)
         };
         let failing = "disk-failing N T: /dev/nvme0n1, SMART: FAILED, critical warning 0x04";
         assert_eq!(step(50, &all), [failing]);

@@ -1,15 +1,14 @@
-//! The queue: runs that were asked for, in a SQLite file beside the store.
+//! The queue: runs that were asked for.
 //!
 //! A job has the id of its run from the beginning. So whatever happens to the server, the store and the processes that there are say how far the job is,
 //! and nothing is started twice.
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stend_model::run::fresh_run_id;
 
-use crate::database::Database;
+use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::order::{Batch, Order};
 
@@ -45,10 +44,6 @@ impl State {
             Self::Failed => "failed",
             Self::Stopped => "stopped",
         }
-    }
-
-    fn of_word(word: &str) -> Self {
-        Self::ALL.into_iter().find(|state| state.word() == word).unwrap_or(Self::Failed)
     }
 
     /// Whether a process may be at work for it.
@@ -94,130 +89,181 @@ pub(crate) struct Job {
     pub(crate) round: Option<u32>,
 }
 
-const COLUMNS: &str = "id, key, asked, run, state, reason, asked_at, began_at, ended_at, user, batch, round";
+/// An order as it is kept. Its jobs have numbers that follow one another.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Ordered {
+    batch: Batch,
+    key: Option<String>,
+    user: Option<String>,
+    asked_at: String,
+    /// The runs of its jobs.
+    runs: Vec<String>,
+    /// The batch and the round of a job that an older version kept by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    round: Option<u32>,
+}
 
-impl Database {
-    /// Adds an order, which is done at once or not at all. One with a key that another one had is that one: who asks twice, because an answer was lost,
-    /// asks once.
-    pub(crate) fn add(&self, batch: &Batch, key: Option<&str>, user: Option<&str>) -> Result<Added, ServerError> {
-        if let Some(added) = self.added(batch, key)? {
-            return Ok(added);
+impl Ordered {
+    /// Its jobs as they are before any begins.
+    fn jobs(&self, first: i64) -> impl Iterator<Item = Job> {
+        let is_batch = self.runs.len() > 1;
+        let job = move |((id, run), (round, order)): ((i64, &String), (u32, Order))| Job {
+            id,
+            key: self.key.clone().filter(|_| id == first),
+            order,
+            run: run.clone(),
+            state: State::Waiting,
+            reason: None,
+            user: self.user.clone(),
+            asked_at: self.asked_at.clone(),
+            began_at: None,
+            ended_at: None,
+            batch: if is_batch { self.runs.first().cloned() } else { self.of.clone() },
+            round: if is_batch { Some(round) } else { self.round },
+        };
+        (first..).zip(&self.runs).zip(self.batch.orders()).map(job)
+    }
+}
+
+/// How far a job is, as it is kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    state: State,
+    reason: Option<String>,
+    began_at: Option<String>,
+    ended_at: Option<String>,
+}
+
+impl Records {
+    /// Makes the jobs of an order that was taken.
+    pub(crate) fn take_order(&mut self, key: &str) {
+        let (Some(ordered), Ok(first)) = (self.orders.get(key), key.parse()) else { return };
+        let jobs: Vec<Job> = ordered.jobs(first).collect();
+        for job in jobs {
+            let id = job.id;
+            self.of_run.insert(job.run.clone(), id);
+            self.jobs.insert(id, job);
+            self.take_progress(id);
         }
-        let now = Timestamp::now();
-        let query = format!(
-            "INSERT INTO job (key, asked, machine, run, state, asked_at, user, batch, round) \
-             VALUES (?1, ?2, ?3, ?4, 'waiting', ?5, ?6, ?7, ?8) RETURNING {COLUMNS}"
-        );
-        let mut jobs: Vec<Job> = Vec::new();
-        for (round, order) in batch.orders() {
-            let of = jobs.first().map_or("", |first| &first.run);
-            for name in order.label.iter().chain(order.state.iter().map(|state| &state.name)) {
-                self.check_unclaimed(name, of)?;
-            }
-            // Many are drawn in one minute, so some are drawn twice.
-            let mut run = fresh_run_id(now);
-            while self.job_of_run(&run)?.is_some() {
-                run = fresh_run_id(now);
-            }
-            let first = jobs.first().map_or(&run, |first| &first.run);
-            let (of, round) = if batch.runs() > 1 { (Some(first), Some(round)) } else { (None, None) };
-            let key = key.filter(|_| jobs.is_empty());
-            let asked = serde_json::to_string(&order).expect("an order can be written");
-            let given = params![key, asked, order.machine, run, now.to_string(), user, of, round];
-            let made = self.connection.query_row(&query, given, job).map_err(|source| self.explain(source))?;
-            jobs.push(made);
+    }
+
+    /// Sets how far a job is. What is known of it may come before the job itself.
+    pub(crate) fn take_progress(&mut self, id: i64) {
+        let Some(job) = self.jobs.get_mut(&id) else { return };
+        if let Some(Progress { state, reason, began_at, ended_at }) = self.progress.get(&numbered(id)).cloned() {
+            (job.state, job.reason, job.began_at, job.ended_at) = (state, reason, began_at, ended_at);
         }
-        Ok(Added::New(jobs))
+        if job.state.is_open() {
+            self.open.insert(id);
+        } else {
+            self.open.remove(&id);
+        }
     }
 
     /// What became of an order that had this key.
-    pub(crate) fn added(&self, batch: &Batch, key: Option<&str>) -> Result<Option<Added>, ServerError> {
-        let first = key.map(|key| self.one("key", key)).transpose()?.flatten();
-        let Some(first) = first else { return Ok(None) };
-        let there = match &first.batch {
-            Some(batch) => self.jobs_of_batch(batch)?,
-            None => vec![first],
-        };
-        let wanted = batch.orders().map(|(_, order)| order);
-        let is_it = there.iter().map(|job| job.order.clone()).eq(wanted);
-        Ok(Some(if is_it { Added::Again(there) } else { Added::KeyTaken }))
+    pub(crate) fn added(&self, batch: &Batch, key: Option<&str>) -> Option<Added> {
+        let (first, ordered) =
+            self.orders.iter().find(|(_, ordered)| key.is_some() && ordered.key.as_deref() == key)?;
+        let first: i64 = first.parse().ok()?;
+        let last = first + ordered.runs.len() as i64;
+        let there: Vec<Job> = self.jobs.range(first..last).map(|(_, job)| job.clone()).collect();
+        let is_it = there.iter().map(|job| job.order.clone()).eq(batch.orders().map(|(_, order)| order));
+        Some(if is_it { Added::Again(there) } else { Added::KeyTaken })
     }
 
     /// Refuses a name that a run is to get which has not begun, or several together as those of a state.
-    fn check_unclaimed(&self, name: &str, of: &str) -> Result<(), ServerError> {
-        let query = "SELECT run FROM job WHERE state IN ('waiting', 'running', 'stopping') AND coalesce(batch, '') <> ?2 \
-                     AND ?1 IN (json_extract(asked, '$.label'), json_extract(asked, '$.state.name'))";
-        let claimed: Option<String> = self
-            .connection
-            .query_row(query, [name, of], |row| row.get(0))
-            .optional()
-            .map_err(|source| self.explain(source))?;
-        claimed.map_or(Ok(()), |run| Err(ServerError::Refused(format!("label: run {run} is to be called {name}"))))
+    fn check_unclaimed(&self, name: &str) -> Result<(), ServerError> {
+        let is_it = |job: &&Job| {
+            let state = job.order.state.as_ref().map(|state| state.name.as_str());
+            job.order.label.as_deref() == Some(name) || state == Some(name)
+        };
+        let claimed = self.open_ones().find(is_it);
+        claimed
+            .map_or(Ok(()), |job| Err(ServerError::Refused(format!("label: run {} is to be called {name}", job.run))))
     }
 
     /// The newest orders, newest first: each by its first job.
-    pub(crate) fn newest_orders(&self, limit: usize) -> Result<Vec<Job>, ServerError> {
-        let query = format!("SELECT {COLUMNS} FROM job WHERE batch IS NULL OR batch = run ORDER BY id DESC LIMIT ?1");
-        self.all(&query, params![limit as i64])
+    pub(crate) fn newest_orders(&self, limit: usize) -> impl Iterator<Item = &Job> {
+        let is_first = |job: &&Job| job.batch.as_ref().is_none_or(|batch| *batch == job.run);
+        self.jobs.values().rev().filter(is_first).take(limit)
     }
 
     /// The jobs of one order, in their order; none if there is no such batch.
-    pub(crate) fn jobs_of_batch(&self, batch: &str) -> Result<Vec<Job>, ServerError> {
-        self.all(&format!("SELECT {COLUMNS} FROM job WHERE batch = ?1 ORDER BY id"), params![batch])
+    pub(crate) fn jobs_of_batch(&self, batch: &str) -> Vec<Job> {
+        let is_of_it = |job: &&Job| job.batch.as_deref() == Some(batch);
+        let Some(first) = self.of_run.get(batch) else { return Vec::new() };
+        self.jobs.range(first..).map(|(_, job)| job).filter(is_of_it).cloned().collect()
     }
 
     /// The newest jobs, newest first, from before this one.
-    pub(crate) fn newest(&self, before: Option<i64>, limit: usize) -> Result<Vec<Job>, ServerError> {
-        let query = format!("SELECT {COLUMNS} FROM job WHERE id < ?1 ORDER BY id DESC LIMIT ?2");
-        self.all(&query, params![before.unwrap_or(i64::MAX), limit as i64])
+    pub(crate) fn newest(&self, before: Option<i64>, limit: usize) -> Vec<Job> {
+        self.jobs.range(..before.unwrap_or(i64::MAX)).rev().take(limit).map(|(_, job)| job.clone()).collect()
     }
 
-    /// All that are not ended, in the order in which they are measured.
-    pub(crate) fn open_ones(&self) -> Result<Vec<Job>, ServerError> {
-        let query = format!("SELECT {COLUMNS} FROM job WHERE state IN ('waiting', 'running', 'stopping') ORDER BY id");
-        let mut jobs = self.all(&query, params![])?;
+    /// All that are not ended, by their numbers.
+    pub(crate) fn open_ones(&self) -> impl Iterator<Item = &Job> {
+        self.open.iter().filter_map(|id| self.jobs.get(id))
+    }
+
+    /// The same, in the order in which they are measured.
+    pub(crate) fn queue(&self) -> Vec<Job> {
+        let mut jobs: Vec<Job> = self.open_ones().cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(job.order.priority));
-        Ok(jobs)
-    }
-
-    fn all(&self, query: &str, given: impl rusqlite::Params) -> Result<Vec<Job>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<Job>> {
-            self.connection.prepare_cached(query)?.query_map(given, job)?.collect()
-        };
-        read().map_err(|source| self.explain(source))
+        jobs
     }
 
     /// One by its number.
-    pub(crate) fn job(&self, id: i64) -> Result<Option<Job>, ServerError> {
-        self.one("id", id)
+    pub(crate) fn job(&self, id: i64) -> Option<&Job> {
+        self.jobs.get(&id)
     }
 
     /// One by its run.
-    pub(crate) fn job_of_run(&self, run: &str) -> Result<Option<Job>, ServerError> {
-        self.one("run", run)
+    pub(crate) fn job_of_run(&self, run: &str) -> Option<&Job> {
+        self.jobs.get(self.of_run.get(run)?)
     }
+}
 
-    fn one(&self, column: &str, value: impl rusqlite::ToSql) -> Result<Option<Job>, ServerError> {
-        self.connection
-            .query_row(&format!("SELECT {COLUMNS} FROM job WHERE {column} = ?1"), [value], job)
-            .optional()
-            .map_err(|source| self.explain(source))
+impl Edit<'_, '_> {
+    /// Adds an order, which is done at once or not at all. One with a key that another one had is that one: who asks twice, because an answer was lost,
+    /// asks once.
+    pub(crate) fn add(&mut self, batch: &Batch, key: Option<&str>, user: Option<&str>) -> Result<Added, ServerError> {
+        if let Some(added) = self.known.added(batch, key) {
+            return Ok(added);
+        }
+        let now = Timestamp::now();
+        let mut runs: Vec<String> = Vec::new();
+        for (_, order) in batch.orders() {
+            for name in order.label.iter().chain(order.state.iter().map(|state| &state.name)) {
+                self.known.check_unclaimed(name)?;
+            }
+            // Many are drawn in one minute, so some are drawn twice.
+            let mut run = fresh_run_id(now);
+            while self.known.job_of_run(&run).is_some() || runs.contains(&run) {
+                run = fresh_run_id(now);
+            }
+            runs.push(run);
+        }
+        let first = self.known.jobs.keys().next_back().map_or(1, |last| last + 1);
+        let (key, user, asked_at) = (key.map(str::to_owned), user.map(str::to_owned), now.to_string());
+        let ordered = Ordered { batch: batch.clone(), key, user, asked_at, runs, of: None, round: None };
+        self.put(&format!("order/{}", numbered(first)), &ordered);
+        Ok(Added::New(ordered.jobs(first).collect()))
     }
 
     /// Sets a job from one of these states to another; whether it was in one of them.
-    pub(crate) fn set(&self, id: i64, from: &[State], to: State, reason: Option<&str>) -> Result<bool, ServerError> {
+    pub(crate) fn set(&mut self, id: i64, from: &[State], to: State, reason: Option<&str>) -> bool {
+        let Some(job) = self.known.job(id).filter(|job| from.contains(&job.state)) else { return false };
         let now = Timestamp::now().to_string();
-        let (began, ended) = match to {
-            State::Running => (Some(&now), None),
-            State::Waiting | State::Stopping => (None, None),
-            State::Finished | State::Failed | State::Stopped => (None, Some(&now)),
+        let progress = Progress {
+            state: to,
+            reason: reason.map(str::to_owned),
+            began_at: if to == State::Running { Some(now.clone()) } else { job.began_at.clone() },
+            ended_at: (!to.is_open()).then_some(now),
         };
-        let from: Vec<_> = from.iter().map(|state| format!("'{}'", state.word())).collect();
-        let query = format!(
-            "UPDATE job SET state = ?2, reason = ?3, began_at = coalesce(?4, began_at), ended_at = ?5 WHERE id = ?1 AND state IN ({})",
-            from.join(", ")
-        );
-        self.change(&query, params![id, to.word(), reason, began, ended])
+        self.put(&format!("job/{}", numbered(id)), &progress);
+        true
     }
 }
 
@@ -230,28 +276,4 @@ pub(crate) enum Added {
     Again(Vec<Job>),
     /// Another order had that key.
     KeyTaken,
-}
-
-/// What a row asks for.
-pub(crate) fn order(row: &Row) -> rusqlite::Result<Order> {
-    let asked: String = row.get("asked")?;
-    serde_json::from_str(&asked)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(1, rusqlite::types::Type::Text, Box::new(error)))
-}
-
-fn job(row: &Row) -> rusqlite::Result<Job> {
-    Ok(Job {
-        id: row.get("id")?,
-        key: row.get("key")?,
-        order: order(row)?,
-        run: row.get("run")?,
-        state: State::of_word(row.get_ref("state")?.as_str()?),
-        reason: row.get("reason")?,
-        user: row.get("user")?,
-        asked_at: row.get("asked_at")?,
-        began_at: row.get("began_at")?,
-        ended_at: row.get("ended_at")?,
-        batch: row.get("batch")?,
-        round: row.get("round")?,
-    })
 }

@@ -1,12 +1,13 @@
-//! The journal: what happened, and who did it. The server adds to it, and the file refuses to change or remove what is in it.
+//! The journal: what happened, and who did it. The server adds to it, and the file of one node refuses to change or remove what is in it.
+
+use std::collections::HashMap;
+use std::ops::Bound;
 
 use jiff::Timestamp;
-use rusqlite::{Row, params};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::database::Database;
-use crate::error::ServerError;
+use crate::database::{Edit, Records, numbered};
 
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +47,7 @@ impl Category {
 macro_rules! kinds {
     ($($kind:ident $word:literal $category:ident $grave:literal,)+) => {
         /// What happened.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         pub(crate) enum Kind {
             $(#[serde(rename = $word)] $kind,)+
         }
@@ -126,83 +127,96 @@ pub(crate) struct Entry {
     pub(crate) detail: String,
 }
 
-impl Database {
-    /// Adds an entry.
-    pub(crate) fn note(&self, kind: Kind, who: Option<&str>, about: &str, detail: &str) -> Result<(), ServerError> {
-        self.change(
-            "INSERT INTO journal (at, kind, who, about, detail) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![Timestamp::now().to_string(), kind.word(), who, about, detail],
-        )?;
-        self.noted.set(true);
-        Ok(())
-    }
+/// An entry as it is kept, by its number.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Noted {
+    at: String,
+    kind: Kind,
+    who: Option<String>,
+    about: String,
+    detail: String,
+}
 
-    /// Whether there is such an entry.
-    pub(crate) fn was_noted(&self, kind: Kind, about: &str, detail: &str) -> Result<bool, ServerError> {
-        let query = "SELECT EXISTS (SELECT 1 FROM journal WHERE kind = ?1 AND about = ?2 AND detail = ?3)";
-        let found = self.connection.query_row(query, [kind.word(), about, detail], |row| row.get(0));
-        found.map_err(|source| self.explain(source))
-    }
-
-    /// The same, unless it says what the last one says.
-    pub(crate) fn note_once(&self, kind: Kind, about: &str, detail: &str) -> Result<(), ServerError> {
-        let last = self.entries(None, None, 1)?;
-        let is_said = last.iter().any(|last| last.kind == kind && last.about == about && last.detail == detail);
-        if is_said { Ok(()) } else { self.note(kind, None, about, detail) }
-    }
-
-    /// The newest entries, newest first: of a category, from before this one.
-    pub(crate) fn entries(
-        &self,
-        category: Option<Category>,
-        before: Option<i64>,
-        limit: usize,
-    ) -> Result<Vec<Entry>, ServerError> {
-        let is_wanted = |kind: &&Kind| category.is_none_or(|category| kind.category() == category);
-        let kinds: Vec<_> = Kind::ALL.iter().filter(is_wanted).map(|kind| format!("'{}'", kind.word())).collect();
-        self.read_entries(
-            &format!(
-                "SELECT id, at, kind, who, about, detail FROM journal \
-                 WHERE id < ?1 AND kind IN ({}) ORDER BY id DESC LIMIT ?2",
-                kinds.join(", ")
-            ),
-            params![before.unwrap_or(i64::MAX), limit as i64],
-        )
-    }
-
-    /// The entries behind this one, oldest first.
-    pub(crate) fn entries_after(&self, last: i64, limit: usize) -> Result<Vec<Entry>, ServerError> {
-        let kinds: Vec<_> = Kind::ALL.iter().map(|kind| format!("'{}'", kind.word())).collect();
-        self.read_entries(
-            &format!(
-                "SELECT id, at, kind, who, about, detail FROM journal \
-                 WHERE id > ?1 AND kind IN ({}) ORDER BY id LIMIT ?2",
-                kinds.join(", ")
-            ),
-            params![last, limit as i64],
-        )
-    }
-
-    fn read_entries(&self, query: &str, given: impl rusqlite::Params) -> Result<Vec<Entry>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<Option<Entry>>> {
-            self.connection.prepare_cached(query)?.query_map(given, entry)?.collect()
-        };
-        // What a newer version noted is for that one.
-        read().map(|entries| entries.into_iter().flatten().collect()).map_err(|source| self.explain(source))
+fn entry((number, noted): (&str, &Noted)) -> Entry {
+    let Noted { at, kind, who, about, detail } = noted;
+    Entry {
+        id: number.parse().unwrap_or_default(),
+        at: at.clone(),
+        category: kind.category(),
+        kind: *kind,
+        is_grave: kind.is_grave(),
+        who: who.clone(),
+        about: about.clone(),
+        detail: detail.clone(),
     }
 }
 
-fn entry(row: &Row) -> rusqlite::Result<Option<Entry>> {
-    let word: String = row.get("kind")?;
-    let Some(kind) = Kind::ALL.iter().copied().find(|kind| kind.word() == word) else { return Ok(None) };
-    Ok(Some(Entry {
-        id: row.get("id")?,
-        at: row.get("at")?,
-        category: kind.category(),
-        kind,
-        is_grave: kind.is_grave(),
-        who: row.get("who")?,
-        about: row.get("about")?,
-        detail: row.get("detail")?,
-    }))
+impl Edit<'_, '_> {
+    /// Adds an entry.
+    pub(crate) fn note(&mut self, kind: Kind, who: Option<&str>, about: &str, detail: &str) {
+        let mut id = self.known.last_entry() + 1;
+        while self.puts(&key(id)) {
+            id += 1;
+        }
+        let (who, about, detail) = (who.map(str::to_owned), about.to_owned(), detail.to_owned());
+        self.put(&key(id), &Noted { at: Timestamp::now().to_string(), kind, who, about, detail });
+    }
+
+    /// The same, unless it says what the last one says.
+    pub(crate) fn note_once(&mut self, kind: Kind, about: &str, detail: &str) {
+        let last = self.known.journal.iter().next_back();
+        let is_said = last.is_some_and(|(_, last)| last.kind == kind && last.about == about && last.detail == detail);
+        if !is_said {
+            self.note(kind, None, about, detail);
+        }
+    }
+}
+
+fn key(id: i64) -> String {
+    format!("journal/{}", numbered(id))
+}
+
+impl Records {
+    /// The number of the last entry; 0 if there is none.
+    pub(crate) fn last_entry(&self) -> i64 {
+        self.journal.last_key().and_then(|key| key.parse().ok()).unwrap_or_default()
+    }
+
+    /// Whether there is such an entry.
+    pub(crate) fn was_noted(&self, kind: Kind, about: &str, detail: &str) -> bool {
+        self.journal.iter().any(|(_, noted)| noted.kind == kind && noted.about == about && noted.detail == detail)
+    }
+
+    /// Which of two kinds was noted last of something.
+    pub(crate) fn last_of(&self, about: &str, one: Kind, other: Kind) -> Option<Kind> {
+        let mut kinds =
+            self.journal.iter().rev().filter(|(_, noted)| noted.about == about).map(|(_, noted)| noted.kind);
+        kinds.find(|kind| [one, other].contains(kind))
+    }
+
+    /// How many entries of each kind there are.
+    pub(crate) fn count_kinds(&self) -> HashMap<Kind, usize> {
+        let mut counts = HashMap::new();
+        for (_, noted) in self.journal.iter() {
+            *counts.entry(noted.kind).or_default() += 1;
+        }
+        counts
+    }
+
+    /// The newest entries, newest first: of a category, from before this one.
+    pub(crate) fn entries(&self, category: Option<Category>, before: Option<i64>, limit: usize) -> Vec<Entry> {
+        let is_wanted = |(_, noted): &(&str, &Noted)| category.is_none_or(|category| noted.kind.category() == category);
+        let before = before.map_or(Bound::Unbounded, |id| Bound::Excluded(numbered(id.max(0))));
+        let range = self.journal.range::<String>((Bound::Unbounded, before));
+        range.rev().filter(is_wanted).take(limit).map(entry).collect()
+    }
+
+    /// The entries behind this one, oldest first.
+    pub(crate) fn entries_after(&self, last: i64, limit: usize) -> Vec<Entry> {
+        self.journal
+            .range::<String>((Bound::Excluded(numbered(last)), Bound::Unbounded))
+            .take(limit)
+            .map(entry)
+            .collect()
+    }
 }

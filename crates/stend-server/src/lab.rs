@@ -7,16 +7,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::http::StatusCode;
 use rustix::process::Pid;
+use stend_fleet::{Changed, Reading};
 use stend_model::record::Summary;
 use stend_model::run::HERE;
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
 use tokio::sync::{Semaphore, watch};
 
-use crate::database::Database;
+use crate::database::{Database, Edit, Records};
 use crate::error::ServerError;
 use crate::guard::Tries;
-use crate::jobs::Job;
+use crate::journal::Kind;
 use crate::live::Streams;
 use crate::order::Order;
 use crate::pages::samples::Sampled;
@@ -46,8 +47,8 @@ pub(crate) struct Lab {
     pub(crate) store: PathBuf,
     /// The program that measures.
     pub(crate) program: PathBuf,
-    database: Mutex<Database>,
-    /// Counts what changed in the queue.
+    pub(crate) database: Database,
+    /// Counts changes.
     change: watch::Sender<u64>,
     /// Tells that the journal has grown.
     noted: watch::Sender<()>,
@@ -77,13 +78,26 @@ pub(crate) struct Lab {
 
 impl Lab {
     pub(crate) fn new(store: PathBuf, program: PathBuf, database: Database, is_secure: bool) -> Self {
+        let (change, noted) = (watch::channel(0).0, watch::channel(()).0);
+        let (of_change, of_noted) = (change.clone(), noted.clone());
+        database.0.follow(move |changed| {
+            let is_noted = match changed {
+                Changed::Keys(keys) if keys.is_empty() => return,
+                Changed::Keys(keys) => keys.iter().any(|key| key.starts_with("journal/")),
+                Changed::All => true,
+            };
+            if is_noted {
+                of_noted.send_replace(());
+            }
+            of_change.send_modify(|count| *count += 1);
+        });
         Self {
             streams: Streams::new(store.clone()),
             store,
             program,
-            database: Mutex::new(database),
-            change: watch::channel(0).0,
-            noted: watch::channel(()).0,
+            database,
+            change,
+            noted,
             runs: Mutex::default(),
             processes: Mutex::default(),
             suites: OnceLock::new(),
@@ -103,31 +117,39 @@ impl Lab {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with the server's file, on a thread that may wait for the disk.
-    pub(crate) async fn with<T: Send + 'static>(
-        self: &Arc<Self>,
-        act: impl FnOnce(&Database) -> Result<T, ServerError> + Send + 'static,
-    ) -> Result<T, ServerError> {
-        let lab = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || {
-            let database = lab.database.lock().unwrap_or_else(PoisonError::into_inner);
-            let done = act(&database);
-            if database.noted.take() {
-                lab.noted.send_replace(());
-            }
-            done
-        });
-        done.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    /// What is kept beside the store, as it is now. Nothing changes while this is held, so it is held for a moment.
+    pub(crate) fn known(&self) -> Reading<'_, Records> {
+        self.database.known()
     }
 
-    /// A job as it is now.
-    pub(crate) fn job_now(&self, id: i64) -> Result<Option<Job>, ServerError> {
-        self.database.lock().unwrap_or_else(PoisonError::into_inner).job(id)
+    /// Makes changes to it, all or none, on a thread that may wait. They are drawn up again where others come before.
+    pub(crate) async fn change<T: Send + 'static>(
+        self: &Arc<Self>,
+        draw_up: impl Fn(&mut Edit) -> Result<T, ServerError> + Send + 'static,
+    ) -> Result<T, ServerError> {
+        let lab = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || lab.database.change(draw_up)).await;
+        done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+    }
+
+    /// Adds an entry to the journal.
+    pub(crate) async fn note(
+        self: &Arc<Self>,
+        kind: Kind,
+        who: Option<String>,
+        about: String,
+        detail: String,
+    ) -> Result<(), ServerError> {
+        let note = move |edit: &mut Edit| {
+            edit.note(kind, who.as_deref(), &about, &detail);
+            Ok(())
+        };
+        self.change(note).await
     }
 
     /// The texts of an order's files.
     pub(crate) fn files_of(&self, order: &Order) -> Result<BTreeMap<String, String>, ServerError> {
-        self.database.lock().unwrap_or_else(PoisonError::into_inner).files_of(order)
+        self.database.files_of(order)
     }
 
     /// Does what hashes a password.
@@ -190,7 +212,12 @@ impl Lab {
         command
     }
 
-    /// Tells whoever waits that the queue has changed.
+    /// The text of a file that was sent.
+    pub(crate) fn file(&self, digest: &str) -> Result<Option<String>, ServerError> {
+        self.database.file(digest)
+    }
+
+    /// Tells whoever waits that something has changed that is not kept.
     pub(crate) fn changed(&self) {
         self.change.send_modify(|count| *count += 1);
     }

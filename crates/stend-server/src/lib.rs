@@ -20,6 +20,7 @@ mod journal;
 mod lab;
 mod live;
 mod metrics;
+mod older;
 mod openapi;
 mod order;
 mod pages;
@@ -103,7 +104,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     // A store that this version does not read would be said on each page.
     drop(Store::open_to_read(&served.store)?);
     let database = Database::open(&served.store)?;
-    let has_users = !database.users()?.is_empty();
+    let has_users = !database.known().users().is_empty();
     let is_beyond = !served.listen.ip().is_loopback();
     if is_beyond && !has_users {
         let said = format!(
@@ -116,7 +117,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let own = own.transpose()?;
     let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
     let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
-    database.forget_old(now())?;
+    // The one-time tokens of servers before this one open nothing more.
+    while database.change(|edit| Ok(edit.forget_some(now(), false)))? {}
     settings.make_places(&database)?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
@@ -127,20 +129,30 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let token = (!has_users).then(fresh_secret);
     if let Some(token) = &token {
         let (kind, role) = (Kind::Once, Role::Admin);
-        database.keep_secret(&Secret { secret: token, kind, user: None, role, name: "", ends_at: None })?;
+        let secret = Secret { secret: token, kind, user: None, role, name: "", ends_at: None };
+        database.change(|edit| {
+            edit.keep_secret(&secret);
+            Ok(())
+        })?;
     }
     let failed = |what| move |source| ServerError::System { what, source };
     let refused = |source| ServerError::Listen { address: served.listen, source };
     let listener = TcpListener::bind(served.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    database.note(journal::Kind::ServerStarted, None, &address.to_string(), env!("CARGO_PKG_VERSION"))?;
+    let note = |kind, detail: &'static str| {
+        database.change(|edit| {
+            edit.note(kind, None, &address.to_string(), detail);
+            Ok(())
+        })
+    };
+    note(journal::Kind::ServerStarted, env!("CARGO_PKG_VERSION"))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(failed("threads cannot be made"))?;
     let names = Arc::new(Names::new(address, tls.as_ref()));
-    let lab = Arc::new(Lab::new(served.store, served.program, database, tls.is_some()));
+    let lab = Arc::new(Lab::new(served.store, served.program, database.clone(), tls.is_some()));
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (
             signal(SignalKind::interrupt()).map_err(failed("signals"))?,
@@ -171,8 +183,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
             _ = terminate.recv() => Ok(()),
         }
     })?;
-    let note = move |database: &Database| database.note(journal::Kind::ServerEnded, None, &address.to_string(), "");
-    runtime.block_on(lab.with(note))?;
+    note(journal::Kind::ServerEnded, "")?;
     // Threads that wait for a run would hold the runtime until its end.
     runtime.shutdown_background();
     Ok(())
@@ -271,14 +282,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
 /// # Errors
 /// The server's file cannot be read, or not written there.
 pub fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
-    if !store.join("server.db").exists() {
-        return Ok(());
-    }
-    let database = Database::open(store)?;
-    let copy = to.join("server.db");
-    database::private_file(&copy).map_err(|source| ServerError::System { what: "the copy", source })?;
-    let copied = database.connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()]);
-    copied.map(drop).map_err(|source| ServerError::Database { path: copy, source })
+    database::copy(store, to)
 }
 
 /// Users of the server of a store, for whoever owns the store.
@@ -299,7 +303,7 @@ impl Users {
     /// # Errors
     /// The server's file cannot be read.
     pub fn all(&self) -> Result<Vec<User>, ServerError> {
-        self.0.users()
+        Ok(self.0.known().users())
     }
 
     /// Adds a user, and gives the password to sign in with.

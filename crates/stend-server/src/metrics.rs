@@ -1,6 +1,6 @@
 //! What Prometheus scrapes: the queue, the runs, the journal, deliveries, and how this machine is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use std::sync::Arc;
 
-use crate::database::Database;
+use crate::database::Records;
 use crate::error::ServerError;
 use crate::guard::now;
 use crate::jobs::{Job, State};
@@ -22,27 +22,29 @@ use crate::tell::Place;
 /// The text format of Prometheus.
 const FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What the server's file says.
+/// What is kept beside the store.
 struct Counted {
     /// How many jobs are in each state.
-    jobs: BTreeMap<String, i64>,
+    jobs: BTreeMap<&'static str, usize>,
     /// How many entries of each kind the journal has.
-    kinds: BTreeMap<String, i64>,
+    kinds: HashMap<Kind, usize>,
     open: Vec<Job>,
-    places: Vec<Place>,
+    places: Vec<(String, Place)>,
+}
+
+impl Counted {
+    fn of(known: &Records) -> Self {
+        let mut jobs = BTreeMap::new();
+        for job in known.jobs.values() {
+            *jobs.entry(job.state.word()).or_default() += 1;
+        }
+        let places = known.places.iter().map(|(name, place)| (name.to_owned(), place.clone())).collect();
+        Self { jobs, kinds: known.count_kinds(), open: known.queue(), places }
+    }
 }
 
 pub(crate) async fn metrics(Shared(lab): Shared<Arc<Lab>>) -> Result<Response, Problem> {
-    let counted = lab
-        .with(|database| {
-            Ok(Counted {
-                jobs: database.count("SELECT state, count(*) FROM job GROUP BY state")?,
-                kinds: database.count("SELECT kind, count(*) FROM journal GROUP BY kind")?,
-                open: database.open_ones()?,
-                places: database.places()?,
-            })
-        })
-        .await?;
+    let counted = Counted::of(&lab.known());
     // A file of hosts that cannot be read is no reason to be blind for the rest.
     let machines = lab.machines().await.unwrap_or_default();
     let read = tokio::task::spawn_blocking(move || -> Result<String, ServerError> {
@@ -55,15 +57,6 @@ pub(crate) async fn metrics(Shared(lab): Shared<Arc<Lab>>) -> Result<Response, P
     });
     let text = read.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))?;
     Ok(([(CONTENT_TYPE, FORMAT)], text).into_response())
-}
-
-impl Database {
-    fn count(&self, query: &str) -> Result<BTreeMap<String, i64>, ServerError> {
-        let read = || -> rusqlite::Result<_> {
-            self.connection.prepare_cached(query)?.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        };
-        read().map_err(|source| self.explain(source))
-    }
 }
 
 #[derive(Default)]
@@ -133,26 +126,26 @@ impl Page {
         for category in Category::ALL {
             for is_grave in [false, true] {
                 let of = Kind::ALL.iter().filter(|kind| kind.category() == category && kind.is_grave() == is_grave);
-                let count: i64 = of.filter_map(|kind| counted.kinds.get(kind.word())).sum();
+                let count: usize = of.filter_map(|kind| counted.kinds.get(kind)).sum();
                 let labels = [("category", category.word()), ("grave", if is_grave { "true" } else { "false" })];
                 self.value("stend_journal_entries_total", &labels, count as f64);
             }
         }
         // The rules have a place too, and are no destination.
-        let places: Vec<_> = counted.places.iter().filter(|place| place.destination != crate::rules::NAME).collect();
+        let places: Vec<_> = counted.places.iter().filter(|(name, _)| name != crate::rules::NAME).collect();
         self.metric("stend_deliveries_total", "counter", "Entries delivered and given up, and deliveries that failed.");
-        for place in &places {
+        for (name, place) in &places {
             for (result, count) in
                 [("delivered", place.delivered), ("failed", place.failed), ("given_up", place.given_up)]
             {
-                let labels = [("destination", place.destination.as_str()), ("result", result)];
+                let labels = [("destination", name.as_str()), ("result", result)];
                 self.value("stend_deliveries_total", &labels, count as f64);
             }
         }
         self.metric("stend_delivery_failing", "gauge", "Whether the last delivery to a destination failed.");
-        for place in &places {
+        for (name, place) in &places {
             let is_failing = f64::from(u8::from(place.since.is_some()));
-            self.value("stend_delivery_failing", &[("destination", &place.destination)], is_failing);
+            self.value("stend_delivery_failing", &[("destination", name)], is_failing);
         }
     }
 

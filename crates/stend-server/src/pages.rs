@@ -64,7 +64,7 @@ impl Reader {
 
     /// Who asked for a page that only those get who have signed in.
     fn asker(&self) -> Who {
-        self.who.clone().unwrap_or(Who { name: None, role: Role::Viewer, secret: 0, by_token: false })
+        self.who.clone().unwrap_or(Who { name: None, role: Role::Viewer, secret: String::new(), by_token: false })
     }
 
     fn say(&self, name: &str) -> String {

@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Deserialize;
 use stend_model::quantity::{parse_duration, parse_size};
 
-use crate::database::Database;
 use crate::health::{Places, is_measured};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -69,10 +68,7 @@ pub(crate) async fn keep(lab: Arc<Lab>, retention: Retention) {
             removed.truncate(NAMED);
             let more = if count > NAMED { ", …" } else { "" };
             let (count, named) = (count.to_string(), format!("{}{more}", removed.join(", ")));
-            let note = move |database: &Database| database.note(Kind::RunsRemoved, None, &count, &named);
-            if lab.with(note).await.is_ok() {
-                lab.changed();
-            }
+            let _ = lab.note(Kind::RunsRemoved, None, count, named).await;
         }
         tokio::time::sleep(EVERY).await;
     }

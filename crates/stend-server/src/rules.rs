@@ -6,12 +6,12 @@ use std::sync::Arc;
 use serde::Deserialize;
 use stend_model::quantity::parse_share;
 
-use crate::database::Database;
+use crate::database::Edit;
 use crate::error::ServerError;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::settings::{Retry, Rule};
-use crate::tell::{BATCH, LOOK};
+use crate::tell::LOOK;
 use crate::work;
 
 /// The place of the rules in the journal; no destination has this name.
@@ -90,7 +90,7 @@ pub(crate) async fn judge_all(lab: Arc<Lab>, rules: Vec<Rule>, retry: Retry) {
 
 /// Whether there was something.
 async fn judge_next(lab: &Arc<Lab>, rules: &[Rule]) -> Result<bool, ServerError> {
-    let entries = lab.with(|database| database.entries_after(database.place(NAME)?.last, BATCH)).await?;
+    let entries = lab.known().untold(NAME)?;
     let Some(newest) = entries.last().map(|entry| entry.id) else { return Ok(false) };
     for entry in entries.into_iter().filter(|entry| entry.kind == Kind::RunFinished) {
         let id = entry.id;
@@ -98,21 +98,18 @@ async fn judge_next(lab: &Arc<Lab>, rules: &[Rule]) -> Result<bool, ServerError>
         for rule in rules.iter().filter(|rule| rule.suite == entry.detail) {
             said.extend(judge(lab, rule, &entry.about).await);
         }
-        let note = move |database: &Database| {
-            database.at_once(|| {
-                for Said { kind, about, detail } in &said {
-                    // That a rule cannot be followed is said once for each reason.
-                    if *kind != Kind::RuleRefused || !database.was_noted(*kind, about, detail)? {
-                        database.note(*kind, None, about, detail)?;
-                    }
+        let note = move |edit: &mut Edit| {
+            for Said { kind, about, detail } in &said {
+                // That a rule cannot be followed is said once for each reason.
+                if *kind != Kind::RuleRefused || !edit.known.was_noted(*kind, about, detail) {
+                    edit.note(*kind, None, about, detail);
                 }
-                database.is_told(NAME, id, 1)
-            })
+            }
+            edit.is_told(NAME, id, 1)
         };
-        lab.with(note).await?;
-        lab.changed();
+        lab.change(note).await?;
     }
-    lab.with(move |database| database.is_told(NAME, newest, 0)).await?;
+    lab.change(move |edit| edit.is_told(NAME, newest, 0)).await?;
     Ok(true)
 }
 

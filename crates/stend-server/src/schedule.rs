@@ -6,15 +6,14 @@ use std::time::Duration;
 use croner::Cron;
 use croner::parser::{CronParser, Seconds};
 use jiff::{Timestamp, Zoned};
-use rusqlite::{OptionalExtension as _, Row, params};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api;
-use crate::database::Database;
+use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::guard::now as this_second;
-use crate::jobs::State;
+use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::order::Order;
@@ -62,47 +61,56 @@ fn next(cron: &str, after: &Zoned) -> Option<Zoned> {
     parse(cron).ok()?.find_next_occurrence(after, false).ok()
 }
 
-impl Database {
+/// A line as it is kept, by its number.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Planned {
+    cron: String,
+    order: Order,
+    user: Option<String>,
+    made_at: String,
+}
+
+fn line(id: i64, planned: &Planned) -> Line {
+    let Planned { cron, order, user, made_at } = planned.clone();
+    let next_at = next(&cron, &Zoned::now()).map(|next| next.timestamp().to_string());
+    Line { id, cron, order, user, made_at, next_at }
+}
+
+/// What counts the lines that were ever added: no number is given twice.
+const COUNT: &str = "line";
+
+impl Records {
     /// All lines, oldest first.
-    pub(crate) fn lines(&self) -> Result<Vec<Line>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<Line>> {
-            let mut query = self.connection.prepare_cached("SELECT * FROM schedule ORDER BY id")?;
-            query.query_map([], line)?.collect()
-        };
-        read().map_err(|source| self.explain(source))
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        self.lines.iter().filter_map(|(id, planned)| Some(line(id.parse().ok()?, planned))).collect()
     }
 
-    pub(crate) fn add_line(&self, cron: &str, order: &Order, user: Option<&str>) -> Result<Line, ServerError> {
-        let asked = serde_json::to_string(order).expect("an order can be written");
-        self.connection
-            .query_row(
-                "INSERT INTO schedule (cron, asked, user, made_at) VALUES (?1, ?2, ?3, ?4) RETURNING *",
-                params![cron, asked, user, Timestamp::now().to_string()],
-                line,
-            )
-            .map_err(|source| self.explain(source))
-    }
-
-    /// Removes a line, and gives it.
-    pub(crate) fn remove_line(&self, id: i64) -> Result<Option<Line>, ServerError> {
-        self.connection
-            .query_row("DELETE FROM schedule WHERE id = ?1 RETURNING *", [id], line)
-            .optional()
-            .map_err(|source| self.explain(source))
+    /// The SHA-256 of all files that lines name.
+    pub(crate) fn files_of_lines(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().flat_map(|(_, planned)| planned.order.files.values())
     }
 }
 
-fn line(row: &Row) -> rusqlite::Result<Line> {
-    let cron: String = row.get("cron")?;
-    let next_at = next(&cron, &Zoned::now()).map(|next| next.timestamp().to_string());
-    Ok(Line {
-        id: row.get("id")?,
-        order: crate::jobs::order(row)?,
-        user: row.get("user")?,
-        made_at: row.get("made_at")?,
-        cron,
-        next_at,
-    })
+impl Edit<'_, '_> {
+    pub(crate) fn add_line(&mut self, cron: &str, order: &Order, user: Option<&str>) -> Line {
+        let id = self.known.counts.get(COUNT).copied().unwrap_or_default() + 1;
+        let (user, made_at) = (user.map(str::to_owned), Timestamp::now().to_string());
+        let planned = Planned { cron: cron.to_owned(), order: order.clone(), user, made_at };
+        self.put(&format!("count/{COUNT}"), &id);
+        self.put(&key(id), &planned);
+        line(id, &planned)
+    }
+
+    /// Removes a line, and gives it.
+    pub(crate) fn remove_line(&mut self, id: i64) -> Option<Line> {
+        let line = line(id, self.known.lines.get(&numbered(id))?);
+        self.remove(&key(id));
+        Some(line)
+    }
+}
+
+fn key(id: i64) -> String {
+    format!("line/{}", numbered(id))
 }
 
 /// Queues what is due, for ever. A time at which no server was there is past.
@@ -111,8 +119,8 @@ pub(crate) async fn keep_time(lab: Arc<Lab>) {
     let mut since = Zoned::now();
     loop {
         changes.mark_unchanged();
-        let _ = lab.with(|database| database.forget_ended(this_second())).await;
-        let lines = lab.with(Database::lines).await.unwrap_or_default();
+        while matches!(lab.change(|edit| Ok(edit.forget_some(this_second(), true))).await, Ok(true)) {}
+        let lines = lab.known().lines();
         let now = Zoned::now();
         // A clock that was set back does not make the past come again: what was queued at a time has the time in its key.
         let start = since.min(now.clone());
@@ -136,10 +144,8 @@ async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
     // No key that is sent holds this character.
     let mine = format!("line\u{1f}{}\u{1f}", line.id);
     let key = format!("{mine}{}", time.timestamp());
-    let open = lab.with(Database::open_ones).await.unwrap_or_default();
-    let waits = open
-        .iter()
-        .any(|job| job.state == State::Waiting && job.key.as_ref().is_some_and(|key| key.starts_with(&mine)));
+    let is_mine = |job: &Job| job.key.as_ref().is_some_and(|key| key.starts_with(&mine));
+    let waits = lab.known().open_ones().any(|job| job.state == State::Waiting && is_mine(job));
     let refused = if waits {
         Some("the one before still waits".to_owned())
     } else {
@@ -148,6 +154,6 @@ async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
     };
     if let Some(why) = refused {
         let about = format!("{} {}", line.cron, line.order.work());
-        let _ = lab.with(move |database| database.note(Kind::ScheduleRefused, None, &about, &why)).await;
+        let _ = lab.note(Kind::ScheduleRefused, None, about, why).await;
     }
 }

@@ -270,7 +270,10 @@ impl Settings {
     pub(crate) fn make_places(&self, database: &Database) -> Result<(), ServerError> {
         let rules = (!self.rules.is_empty()).then_some(rules::NAME);
         let names: Vec<_> = self.destinations.iter().map(|to| to.name.as_str()).chain(rules).collect();
-        database.make_places(&names)
+        database.change(|edit| {
+            edit.make_places(&names);
+            Ok(())
+        })
     }
 
     /// Starts what follows the journal.

@@ -10,12 +10,12 @@ pub(crate) mod webhook;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::{OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
 use stend_model::plain;
 use stend_report::words::language::Language;
 use stend_report::words::{self, Given};
 
-use crate::database::Database;
+use crate::database::{Edit, Records};
 use crate::error::ServerError;
 use crate::guard::now;
 use crate::journal::{Entry, Kind};
@@ -66,19 +66,18 @@ enum Step {
 }
 
 /// The place of one in the journal, and what became of what it was to be told.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
-    pub(crate) destination: String,
     /// The last entry that it was told of, or that is none of its.
     pub(crate) last: i64,
     /// Since when it cannot be told.
     pub(crate) since: Option<i64>,
     /// How many entries it was told of.
-    pub(crate) delivered: i64,
+    pub(crate) delivered: u64,
     /// How many tries failed.
-    pub(crate) failed: i64,
+    pub(crate) failed: u64,
     /// How many entries were given up.
-    pub(crate) given_up: i64,
+    pub(crate) given_up: u64,
 }
 
 /// An entry as a sentence.
@@ -200,17 +199,17 @@ async fn step(
     began: Instant,
 ) -> Result<Step, ServerError> {
     let name = destination.name.clone();
-    let read = move |database: &Database| database.entries_after(database.place(&name)?.last, BATCH);
-    let mut entries = lab.with(read.clone()).await?;
+    let read = || lab.known().untold(&name);
+    let mut entries = read()?;
     let Some(last) = entries.last().map(|entry| entry.id) else { return Ok(Step::Nothing) };
     if !entries.iter().any(|entry| destination.wants(entry)) {
-        let name = destination.name.clone();
-        lab.with(move |database| database.is_told(&name, last, 0)).await?;
+        let name = name.clone();
+        lab.change(move |edit| edit.is_told(&name, last, 0)).await?;
         return Ok(Step::Done);
     }
     if failures == 0 && !destination.gather().is_zero() {
         tokio::time::sleep(destination.gather()).await;
-        entries = lab.with(read).await?;
+        entries = read()?;
     }
     let wanted: Vec<_> =
         entries.iter().filter(|entry| destination.wants(entry)).take(destination.most()).cloned().collect();
@@ -220,108 +219,80 @@ async fn step(
         let destination = Arc::clone(destination);
         tokio::task::spawn_blocking(move || destination.send(&wanted, began.elapsed())).await
     };
-    let name = destination.name.clone();
     match sent.unwrap_or_else(|panic| Err(panic.to_string())) {
         Ok(()) => {
-            lab.with(move |database| database.is_told(&name, last, count)).await?;
+            lab.change(move |edit| edit.is_told(&name, last, count)).await?;
             Ok(Step::Done)
         }
         Err(why) => {
             let (destination, give_up) = (Arc::clone(destination), retry.give_up);
-            lab.with(move |database| database.is_not_told(&destination, &why, give_up)).await?;
-            lab.changed();
+            lab.change(move |edit| edit.is_not_told(&destination, &why, give_up)).await?;
             Ok(Step::Failed)
         }
     }
 }
 
-impl Database {
-    /// Makes places for those that have none, at the journal's end, and forgets those of others.
-    pub(crate) fn make_places(&self, names: &[&str]) -> Result<(), ServerError> {
-        self.at_once(|| {
-            for place in self.places()? {
-                if !names.contains(&place.destination.as_str()) {
-                    self.change("DELETE FROM told WHERE destination = ?1", [&place.destination])?;
-                }
-            }
-            for name in names {
-                self.change(
-                    "INSERT INTO told (destination, last) SELECT ?1, coalesce(max(id), 0) FROM journal WHERE true \
-                     ON CONFLICT (destination) DO NOTHING",
-                    [name],
-                )?;
-            }
-            Ok(())
-        })
-    }
-
-    /// All, by name.
-    pub(crate) fn places(&self) -> Result<Vec<Place>, ServerError> {
-        let read = || -> rusqlite::Result<Vec<Place>> {
-            let mut query = self.connection.prepare_cached("SELECT * FROM told ORDER BY destination")?;
-            query.query_map([], place)?.collect()
-        };
-        read().map_err(|source| self.explain(source))
-    }
-
-    pub(crate) fn place(&self, name: &str) -> Result<Place, ServerError> {
-        let read = self.connection.query_row("SELECT * FROM told WHERE destination = ?1", [name], place).optional();
-        let found = read.map_err(|source| self.explain(source))?;
+impl Records {
+    pub(crate) fn place(&self, name: &str) -> Result<&Place, ServerError> {
         // Never from the beginning: nobody wants to be told of last year.
-        found.ok_or_else(|| ServerError::Missing(format!("\"{name}\" has no place in the journal")))
+        self.places.get(name).ok_or_else(|| ServerError::Missing(format!("\"{name}\" has no place in the journal")))
     }
 
-    /// It was told of so many entries, up to this one.
-    pub(crate) fn is_told(&self, name: &str, last: i64, count: usize) -> Result<(), ServerError> {
-        let since = if count == 0 { "since" } else { "NULL" };
-        self.change(
-            &format!("UPDATE told SET last = ?2, since = {since}, delivered = delivered + ?3 WHERE destination = ?1"),
-            params![name, last, count as i64],
-        )
-        .map(drop)
-    }
-
-    /// A try failed: the first one is noted, and what could not be told for so long is given up.
-    fn is_not_told(&self, destination: &Destination, why: &str, give_up: Duration) -> Result<(), ServerError> {
-        let name = &destination.name;
-        self.at_once(|| {
-            let before = self.place(name)?;
-            if before.since.is_none() {
-                self.note(Kind::TellingFailed, None, name, why)?;
-            }
-            let now = now();
-            let since = before.since.unwrap_or(now);
-            self.change(
-                "UPDATE told SET failed = failed + 1, since = ?2 WHERE destination = ?1",
-                params![name, since],
-            )?;
-            let give_up = i64::try_from(give_up.as_secs()).unwrap_or(i64::MAX);
-            if now.saturating_sub(since) < give_up {
-                return Ok(());
-            }
-            let at = |entry: &Entry| entry.at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
-            let old = self.entries_after(before.last, BATCH)?;
-            let old: Vec<_> = old.iter().take_while(|entry| now.saturating_sub(at(entry)) >= give_up).collect();
-            let count = old.iter().filter(|entry| destination.wants(entry)).count();
-            let Some(last) = old.last().filter(|_| count > 0) else { return Ok(()) };
-            self.change(
-                "UPDATE told SET last = ?2, given_up = given_up + ?3 WHERE destination = ?1",
-                params![name, last.id, count as i64],
-            )?;
-            self.note(Kind::TellingGivenUp, None, name, &format!("{count}: {why}"))
-        })
+    /// The next entries behind the place of somebody.
+    pub(crate) fn untold(&self, name: &str) -> Result<Vec<Entry>, ServerError> {
+        Ok(self.entries_after(self.place(name)?.last, BATCH))
     }
 }
 
-fn place(row: &rusqlite::Row) -> rusqlite::Result<Place> {
-    Ok(Place {
-        destination: row.get("destination")?,
-        last: row.get("last")?,
-        since: row.get("since")?,
-        delivered: row.get("delivered")?,
-        failed: row.get("failed")?,
-        given_up: row.get("given_up")?,
-    })
+impl Edit<'_, '_> {
+    /// Makes places for those that have none, at the journal's end, and forgets those of others.
+    pub(crate) fn make_places(&mut self, names: &[&str]) {
+        let known = self.known;
+        for (name, _) in known.places.iter().filter(|(name, _)| !names.contains(name)) {
+            self.remove(&key(name));
+        }
+        for name in names.iter().filter(|name| known.places.get(name).is_none()) {
+            self.put(&key(name), &Place { last: known.last_entry(), ..Place::default() });
+        }
+    }
+
+    /// It was told of so many entries, up to this one.
+    pub(crate) fn is_told(&mut self, name: &str, last: i64, count: usize) -> Result<(), ServerError> {
+        let before = self.known.place(name)?;
+        let since = before.since.filter(|_| count == 0);
+        let place = Place { last, since, delivered: before.delivered + count as u64, ..before.clone() };
+        self.put(&key(name), &place);
+        Ok(())
+    }
+
+    /// A try failed: the first one is noted, and what could not be told for so long is given up.
+    fn is_not_told(&mut self, destination: &Destination, why: &str, give_up: Duration) -> Result<(), ServerError> {
+        let name = &destination.name;
+        let before = self.known.place(name)?;
+        if before.since.is_none() {
+            self.note(Kind::TellingFailed, None, name, why);
+        }
+        let now = now();
+        let since = before.since.unwrap_or(now);
+        let mut place = Place { failed: before.failed + 1, since: Some(since), ..before.clone() };
+        let give_up = i64::try_from(give_up.as_secs()).unwrap_or(i64::MAX);
+        if now.saturating_sub(since) >= give_up {
+            let at = |entry: &Entry| entry.at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+            let old = self.known.entries_after(before.last, BATCH);
+            let old: Vec<_> = old.iter().take_while(|entry| now.saturating_sub(at(entry)) >= give_up).collect();
+            let count = old.iter().filter(|entry| destination.wants(entry)).count();
+            if let Some(last) = old.last().filter(|_| count > 0) {
+                (place.last, place.given_up) = (last.id, place.given_up + count as u64);
+                self.note(Kind::TellingGivenUp, None, name, &format!("{count}: {why}"));
+            }
+        }
+        self.put(&key(name), &place);
+        Ok(())
+    }
+}
+
+fn key(name: &str) -> String {
+    format!("told/{name}")
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
 
-use crate::database::Database;
+use crate::database::Edit;
 use crate::error::ServerError;
 use crate::files::{self, Directory};
 use crate::jobs::{Job, State};
@@ -47,7 +47,7 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
     // What was at work when the last server ended, first.
     let mut attended = BTreeSet::new();
     loop {
-        let open = lab.with(Database::open_ones).await.unwrap_or_default();
+        let open = lab.known().queue();
         attended.retain(|id| open.iter().any(|job| job.id == *id && job.state.is_at_work()));
         let mut busy: BTreeSet<&str> =
             open.iter().filter(|job| job.state.is_at_work()).map(|job| job.order.machine.as_str()).collect();
@@ -63,16 +63,14 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
             if is_next {
                 let begun = job.clone();
                 // Before the process is there: so one that is there is always known of.
-                let set = move |database: &Database| {
-                    database.at_once(|| {
-                        let is_set = database.set(begun.id, &[State::Waiting], State::Running, None)?;
-                        if is_set {
-                            database.note(Kind::RunBegan, None, &begun.run, &begun.order.work())?;
-                        }
-                        Ok(is_set)
-                    })
+                let set = move |edit: &mut Edit| {
+                    let is_set = edit.set(begun.id, &[State::Waiting], State::Running, None);
+                    if is_set {
+                        edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
+                    }
+                    Ok(is_set)
                 };
-                if !matches!(lab.with(set).await, Ok(true)) {
+                if !matches!(lab.change(set).await, Ok(true)) {
                     continue;
                 }
             }
@@ -103,21 +101,19 @@ async fn attend(lab: Arc<Lab>, job: Job) {
         Err(panic) => (State::Failed, Some(panic.to_string()), None),
     };
     let suite = suite.unwrap_or_else(|| job.order.work());
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let is_set = database.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref())?;
-            match state {
-                State::Finished if is_set => database.note(Kind::RunFinished, None, &job.run, &suite),
-                State::Failed if is_set => {
-                    database.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default())
-                }
-                // Who stopped it has been noted.
-                _ => Ok(()),
+    let set = move |edit: &mut Edit| {
+        let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
+        match state {
+            State::Finished if is_set => edit.note(Kind::RunFinished, None, &job.run, &suite),
+            State::Failed if is_set => {
+                edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
             }
-        })
+            // Who stopped it has been noted.
+            _ => {}
+        }
+        Ok(())
     };
-    let _ = lab.with(set).await;
-    lab.changed();
+    let _ = lab.change(set).await;
 }
 
 /// Starts what is missing of a job, or finds what is at work, and waits for its end.
@@ -147,7 +143,7 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
         directory.enter(&lab.files_of(&job.order)?, &mut command)?;
         status = Some(start(lab, job, command)?);
     }
-    let asked_to_stop = lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping);
+    let asked_to_stop = is_stopping(lab, job);
     let last = || last_line(lab, &job.run);
     Ok(match (state_in_store(lab, &job.run)?, status.and_then(code)) {
         (Some(RunState::Finished), _) => (State::Finished, None),
@@ -157,13 +153,18 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
     })
 }
 
+/// Whether somebody has told it to stop by now.
+fn is_stopping(lab: &Lab, job: &Job) -> bool {
+    lab.known().job(job.id).is_some_and(|job| job.state == State::Stopping)
+}
+
 /// Waits until nobody measures the machine with this store by hand; whether the job is still wanted then.
 fn is_free(lab: &Lab, job: &Job) -> Result<bool, ServerError> {
     let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(&job.order.machine).ok());
     let address = destination.filter(|destination| !destination.is_here()).map(|destination| destination.address);
     let mut told = None;
     while let Err(StoreError::Measuring { holder, .. }) = MeasuringLock::take(&lab.store, address.as_deref()) {
-        if lab.job_now(job.id)?.is_some_and(|job| job.state == State::Stopping) {
+        if is_stopping(lab, job) {
             return Ok(false);
         }
         if told.as_ref() != Some(&holder) {
@@ -203,7 +204,7 @@ fn start(lab: &Lab, job: &Job, mut command: Command) -> Result<ExitStatus, Serve
     let pid = Pid::from_child(&child);
     lab.processes().insert(job.run.clone(), pid);
     // Who stopped it before it was there found nothing to stop.
-    if matches!(lab.job_now(job.id), Ok(Some(job)) if job.state == State::Stopping) {
+    if is_stopping(lab, job) {
         stop(lab, &job.run);
     }
     lab.changed();
@@ -373,6 +374,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::database::Database;
     use crate::jobs::Added;
     use crate::order::Order;
 
@@ -385,7 +387,10 @@ mod tests {
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         let database = Database::open(store.path()).unwrap();
         let order: Order = serde_json::from_str(r#"{"suite": "quick"}"#).unwrap();
-        let Added::New(jobs) = database.add(&order.into(), None, None).unwrap() else { panic!("it is new") };
+        let batch = order.into();
+        let Added::New(jobs) = database.change(|edit| edit.add(&batch, None, None)).unwrap() else {
+            panic!("it is new")
+        };
         let lab = Lab::new(store.path().to_owned(), program, database, false);
         // As the server has it: what a script starts in the background ignores SIGINT, and so would all that it starts.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -40,7 +40,7 @@ impl Chance {
 type Write = (Vec<Condition>, Vec<Change>);
 
 /// An agreement whose answers are lost, and whose writes come late.
-struct Flaky {
+pub(crate) struct Flaky {
     inner: Arc<dyn Agreement>,
     state: Mutex<State>,
 }
@@ -52,8 +52,18 @@ struct State {
 }
 
 impl Flaky {
+    pub(crate) fn new(inner: Arc<dyn Agreement>, seed: u64) -> Self {
+        let state = State { chance: Chance::new(seed), late: Vec::new(), is_calm: false };
+        Self { inner, state: Mutex::new(state) }
+    }
+
+    /// From now on nothing is lost.
+    pub(crate) fn calm(&self) {
+        self.state.lock().unwrap().is_calm = true;
+    }
+
     /// What was held back comes, or some of it.
-    fn tick(&self) {
+    pub(crate) fn tick(&self) {
         let mut state = self.state.lock().unwrap();
         for write in std::mem::take(&mut state.late) {
             if state.is_calm || state.chance.percent(20) {
@@ -179,8 +189,7 @@ impl History {
 /// Does all jobs under the faults of a seed, and checks each change.
 pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
     let mut chance = Chance::new(seed);
-    let state = State { chance: Chance::new(seed.rotate_left(32)), late: Vec::new(), is_calm: false };
-    let flaky = Arc::new(Flaky { inner: Arc::clone(&agreement), state: Mutex::new(state) });
+    let flaky = Arc::new(Flaky::new(Arc::clone(&agreement), seed.rotate_left(32)));
     let begin = agreement.list("").unwrap().revision;
     let mut watch = agreement.watch("", begin).unwrap();
     let node = |name: usize| Node {
@@ -200,7 +209,7 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
     for now in 0.. {
         assert!(now < 20_000, "jobs are left: {:?}", nodes[0].work.jobs());
         if now == calm_from {
-            flaky.state.lock().unwrap().is_calm = true;
+            flaky.calm();
         }
         flaky.tick();
         for (at, one) in nodes.iter_mut().enumerate() {
@@ -217,9 +226,7 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
             }
             step(one, now, &mut chance);
         }
-        while let Some(news) = watch.next(Duration::ZERO).unwrap() {
-            history.take(news);
-        }
+        watch.next(Duration::ZERO).unwrap().news.into_iter().for_each(|news| history.take(news));
         if now > calm_from
             && nodes[0].work.jobs().unwrap().values().all(|job| matches!(job.stage, Stage::Done | Stage::Failed))
         {
@@ -228,7 +235,9 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
     }
     // A watch may lag behind what is acknowledged.
     while history.ended.len() < JOBS {
-        history.take(watch.next(patience()).unwrap().expect("all changes are told"));
+        let news = watch.next(patience()).unwrap().news;
+        assert!(!news.is_empty(), "all changes are told");
+        news.into_iter().for_each(|news| history.take(news));
     }
     for (id, job) in nodes[0].work.jobs().unwrap() {
         let repeats = nodes[0].work.repeats(&id).unwrap();

@@ -203,7 +203,9 @@ fn no_repeat_is_lost_or_doubled_while_members_die_and_stop() {
     let mut watch = etcd.watch("", begin).unwrap();
     let mut history = History::default();
     while history.ended() < jobs {
-        history.take(watch.next(patience()).unwrap().expect("all changes are told"));
+        let news = watch.next(patience()).unwrap().news;
+        assert!(!news.is_empty(), "all changes are told");
+        news.into_iter().for_each(|news| history.take(news));
     }
     // What was acknowledged is there on each member.
     for member in &cluster.members {

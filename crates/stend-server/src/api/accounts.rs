@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use stend_model::record::JSON_VERSION;
 
-use super::{Answer, Served};
+use super::{Answer, Served, blocking};
 use crate::accounts::{self, Kind, Role, Secret, Token, User, Who, fresh_password, fresh_secret, hash};
-use crate::database::Database;
+use crate::database::{Database, Edit};
 use crate::error::ServerError;
 use crate::guard::{Tried, network, now, right_password};
 use crate::journal;
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 pub(crate) const LONGEST_TOKEN: u32 = 366;
 
 /// So many tokens a user may have.
-const MOST_TOKENS: i64 = 100;
+const MOST_TOKENS: usize = 100;
 
 /// A body, or what is wrong with it.
 pub(super) type Body<T> = Result<Json<T>, JsonRejection>;
@@ -47,7 +47,7 @@ pub(crate) struct Users {
 }
 
 pub(crate) async fn users(lab: Served) -> Answer<Json<Users>> {
-    Ok(Json(Users { schema_version: JSON_VERSION, users: lab.with(Database::users).await? }))
+    Ok(Json(Users { schema_version: JSON_VERSION, users: lab.known().users() }))
 }
 
 /// A user to add.
@@ -80,18 +80,17 @@ pub(crate) async fn add_user(
 
 pub(crate) async fn added(lab: &Arc<Lab>, who: Who, user: NewUser) -> Answer<Password> {
     let NewUser { name, role } = user;
-    let made = lab.with(move |database| add(database, who.name.as_deref(), &name, role)).await?;
-    lab.changed();
-    Ok(made)
+    Ok(blocking(lab, move |lab| add(&lab.database, who.name.as_deref(), &name, role)).await??)
 }
 
 /// Adds a user with a password that is made here.
 pub(crate) fn add(database: &Database, who: Option<&str>, name: &str, role: Role) -> Result<Password, ServerError> {
     let password = fresh_password();
     let hashed = hash(&password)?;
-    database.at_once(|| {
-        database.add_user(name, role, &hashed)?;
-        database.note(journal::Kind::UserAdded, who, name, role.word())
+    database.change(|edit| {
+        edit.add_user(name, role, &hashed)?;
+        edit.note(journal::Kind::UserAdded, who, name, role.word());
+        Ok(())
     })?;
     Ok(Password { name: name.to_owned(), password })
 }
@@ -114,15 +113,15 @@ pub(crate) async fn change_user(
 }
 
 pub(crate) async fn changed(lab: &Arc<Lab>, who: Who, name: String, role: Role) -> Answer<()> {
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            database.set_role(&name, role)?;
-            database.note(journal::Kind::RoleChanged, who.name.as_deref(), &name, role.word())
-        })
+    let set = move |lab: &Lab| {
+        let is_more = lab.database.change(|edit| {
+            edit.set_role(&name, role)?;
+            edit.note(journal::Kind::RoleChanged, who.name.as_deref(), &name, role.word());
+            Ok(role < Role::Operator && edit.stop_some(&name))
+        })?;
+        stop_rest(&lab.database, &name, is_more)
     };
-    lab.with(set).await?;
-    lab.changed();
-    Ok(())
+    Ok(blocking(lab, set).await??)
 }
 
 pub(crate) async fn reset_password(
@@ -134,18 +133,17 @@ pub(crate) async fn reset_password(
 }
 
 pub(crate) async fn reset(lab: &Arc<Lab>, who: Who, name: String) -> Answer<Password> {
-    let made = lab.with(move |database| renew(database, who.name.as_deref(), &name)).await?;
-    lab.changed();
-    Ok(made)
+    Ok(blocking(lab, move |lab| renew(&lab.database, who.name.as_deref(), &name)).await??)
 }
 
 /// Gives a user a password that is made here, and ends their sessions.
 pub(crate) fn renew(database: &Database, who: Option<&str>, name: &str) -> Result<Password, ServerError> {
     let password = fresh_password();
     let hashed = hash(&password)?;
-    database.at_once(|| {
-        database.set_password(name, &hashed)?;
-        database.note(journal::Kind::PasswordChanged, who, name, "")
+    database.change(|edit| {
+        edit.set_password(name, &hashed)?;
+        edit.note(journal::Kind::PasswordChanged, who, name, "");
+        Ok(())
     })?;
     Ok(Password { name: name.to_owned(), password })
 }
@@ -155,17 +153,25 @@ pub(crate) async fn remove_user(lab: Served, who: Extension<Who>, Path(name): Pa
 }
 
 pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, name: String) -> Answer<()> {
-    lab.with(move |database| remove(database, who.name.as_deref(), &name)).await?;
-    lab.changed();
-    Ok(())
+    Ok(blocking(lab, move |lab| remove(&lab.database, who.name.as_deref(), &name)).await??)
 }
 
 /// Removes a user, with all that they signed in with.
 pub(crate) fn remove(database: &Database, who: Option<&str>, name: &str) -> Result<(), ServerError> {
-    database.at_once(|| {
-        database.remove_user(name)?;
-        database.note(journal::Kind::UserRemoved, who, name, "")
-    })
+    let is_more = database.change(|edit| {
+        edit.remove_user(name)?;
+        edit.note(journal::Kind::UserRemoved, who, name, "");
+        Ok(edit.stop_some(name))
+    })?;
+    stop_rest(database, name, is_more)
+}
+
+/// Stops what is left of what somebody asked for who may start nothing any more.
+fn stop_rest(database: &Database, name: &str, mut is_more: bool) -> Result<(), ServerError> {
+    while is_more {
+        is_more = database.change(|edit| Ok(edit.stop_some(name)))?;
+    }
+    Ok(())
 }
 
 /// A password in place of one's own.
@@ -203,19 +209,15 @@ pub(crate) async fn password_changed(lab: &Arc<Lab>, who: Who, from: IpAddr, cha
         }
     };
     let hashed = lab.hash(move || hash(&change.new)).await?;
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let is_same = database.password(&name)?.as_ref() == Some(&hash_before);
-            if is_same {
-                database.set_password(&name, &hashed)?;
-                database.note(journal::Kind::PasswordChanged, Some(&name), &name, "")?;
-            }
-            Ok(is_same)
-        })
+    let set = move |edit: &mut Edit| {
+        let is_same = edit.known.account(&name).is_some_and(|user| user.password == hash_before);
+        if is_same {
+            edit.set_password(&name, &hashed)?;
+            edit.note(journal::Kind::PasswordChanged, Some(&name), &name, "");
+        }
+        Ok(is_same)
     };
-    let is_set = lab.with(set).await?;
-    lab.changed();
-    if is_set { Ok(()) } else { refused("old: your password was changed meanwhile") }
+    if lab.change(set).await? { Ok(()) } else { refused("old: your password was changed meanwhile") }
 }
 
 /// The tokens.
@@ -227,12 +229,11 @@ pub(crate) struct Tokens {
 }
 
 pub(crate) async fn tokens(lab: Served, who: Extension<Who>) -> Answer<Json<Tokens>> {
-    Ok(Json(Tokens { schema_version: JSON_VERSION, tokens: tokens_for(&lab, who.0).await? }))
+    Ok(Json(Tokens { schema_version: JSON_VERSION, tokens: tokens_for(&lab, &who.0) }))
 }
 
-pub(crate) async fn tokens_for(lab: &Arc<Lab>, who: Who) -> Answer<Vec<Token>> {
-    let seen = (who.role < Role::Admin).then_some(who);
-    Ok(lab.with(move |database| database.tokens(seen.as_ref())).await?)
+pub(crate) fn tokens_for(lab: &Lab, who: &Who) -> Vec<Token> {
+    lab.known().tokens(Some(who).filter(|who| who.role < Role::Admin), now())
 }
 
 /// A token to make.
@@ -282,24 +283,22 @@ pub(crate) async fn token_made(lab: &Arc<Lab>, who: Who, asked: NewToken) -> Ans
     }
     let token = fresh_secret();
     let secret = token.clone();
-    let keep = move |database: &Database| {
-        database.at_once(|| {
-            if database.count_tokens(who.name.as_deref())? >= MOST_TOKENS {
-                return Err(ServerError::Refused(format!("there are {MOST_TOKENS} tokens: end one first")));
-            }
-            database.keep_secret(&Secret {
-                secret: &secret,
-                kind: Kind::Token,
-                user: who.name.as_deref(),
-                role,
-                name: &asked.name,
-                ends_at: Some(now() + i64::from(days) * 24 * 3600),
-            })?;
-            database.note(journal::Kind::TokenMade, who.name.as_deref(), &asked.name, role.word())
-        })
+    let keep = move |edit: &mut Edit| {
+        if edit.known.count_tokens(who.name.as_deref(), now()) >= MOST_TOKENS {
+            return Err(ServerError::Refused(format!("there are {MOST_TOKENS} tokens: end one first")));
+        }
+        edit.keep_secret(&Secret {
+            secret: &secret,
+            kind: Kind::Token,
+            user: who.name.as_deref(),
+            role,
+            name: &asked.name,
+            ends_at: Some(now() + i64::from(days) * 24 * 3600),
+        });
+        edit.note(journal::Kind::TokenMade, who.name.as_deref(), &asked.name, role.word());
+        Ok(())
     };
-    lab.with(keep).await?;
-    lab.changed();
+    lab.change(keep).await?;
     Ok(MadeToken { token })
 }
 
@@ -308,22 +307,14 @@ pub(crate) async fn end_token(State(lab): Served, who: Extension<Who>, Path(id):
 }
 
 pub(crate) async fn token_ended(lab: &Arc<Lab>, who: Who, id: i64) -> Answer<()> {
-    let seen = tokens_for(lab, who.clone()).await?;
-    let Some(token) = seen.into_iter().find(|token| token.id == id) else {
+    let Some(token) = tokens_for(lab, &who).into_iter().find(|token| token.id == id) else {
         return Err(Problem::not_found(format!("there is no token {id}")));
     };
-    let end = move |database: &Database| {
-        database.at_once(|| {
-            database.end_token(id)?;
-            database.note(
-                journal::Kind::TokenEnded,
-                who.name.as_deref(),
-                &token.name,
-                token.user.as_deref().unwrap_or_default(),
-            )
-        })
+    let end = move |edit: &mut Edit| {
+        edit.end_token(id);
+        let of = token.user.as_deref().unwrap_or_default();
+        edit.note(journal::Kind::TokenEnded, who.name.as_deref(), &token.name, of);
+        Ok(())
     };
-    lab.with(end).await?;
-    lab.changed();
-    Ok(())
+    Ok(lab.change(end).await?)
 }

@@ -17,7 +17,6 @@ use stend_model::record::JSON_VERSION;
 
 use super::{Answer, Served};
 use crate::accounts::{Who, fresh_secret};
-use crate::database::Database;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -61,8 +60,7 @@ pub(crate) async fn import(
     let _one = lab.one_import.lock().await;
     let said = read(&lab, &file.0, of.host).await?;
     let about = said.join("; ");
-    lab.with(move |database: &Database| database.note(Kind::RunImported, who.0.name.as_deref(), &about, "")).await?;
-    lab.changed();
+    lab.note(Kind::RunImported, who.0.name, about, String::new()).await?;
     Ok((StatusCode::CREATED, Json(Imported { schema_version: JSON_VERSION, said })))
 }
 

@@ -16,8 +16,8 @@ use stend_store::Store;
 
 use super::accounts::{Body, read};
 use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, known_machine, page, suite_names};
-use crate::accounts::{Role, Who};
-use crate::database::Database;
+use crate::accounts::Who;
+use crate::database::Edit;
 use crate::error::ServerError;
 use crate::jobs::{Added, Job, State};
 use crate::journal::Kind;
@@ -45,7 +45,7 @@ pub(crate) struct WhichJobs {
 
 pub(crate) async fn jobs(lab: Served, Query(which): Query<WhichJobs>) -> Answer<Json<JobList>> {
     let limit = page(which.limit)?;
-    let mut jobs = lab.with(move |database| database.newest(which.before, limit + 1)).await?;
+    let mut jobs = lab.known().newest(which.before, limit + 1);
     let next = cut(&mut jobs, limit, |job| job.id);
     Ok(Json(JobList { schema_version: JSON_VERSION, jobs, next }))
 }
@@ -61,7 +61,7 @@ pub(crate) struct JobInFull {
 }
 
 pub(crate) async fn job(lab: Served, Path(id): Path<i64>) -> Answer<Json<JobInFull>> {
-    let job = known_job(&lab, id).await?;
+    let job = known_job(&lab, id)?;
     let run = job.run.clone();
     let log = blocking(&lab, move |lab| work::log(lab, &run)).await?;
     Ok(Json(JobInFull { schema_version: JSON_VERSION, job, log }))
@@ -93,17 +93,16 @@ pub(crate) struct Jobs {
 
 /// The jobs of an order by its batch, which is the run of the first.
 pub(crate) async fn batch(lab: Served, Path(batch): Path<String>) -> Answer<Json<Jobs>> {
-    let jobs = jobs_of(&lab, batch).await?;
+    let jobs = jobs_of(&lab, &batch)?;
     let runs = blocking(&lab, Lab::runs).await??;
     let compared = comparison(&jobs, &runs);
     Ok(Json(Jobs { schema_version: JSON_VERSION, jobs, compared }))
 }
 
 /// The jobs of an order, of which there is one at least.
-pub(crate) async fn jobs_of(lab: &Arc<Lab>, batch: String) -> Answer<Vec<Job>> {
-    let said = format!("no order is \"{}\"", brief(&batch));
-    let jobs = lab.with(move |database| database.jobs_of_batch(&batch)).await?;
-    if jobs.is_empty() { Err(Problem::not_found(said)) } else { Ok(jobs) }
+pub(crate) fn jobs_of(lab: &Lab, batch: &str) -> Answer<Vec<Job>> {
+    let jobs = lab.known().jobs_of_batch(batch);
+    if jobs.is_empty() { Err(Problem::not_found(format!("no order is \"{}\"", brief(batch)))) } else { Ok(jobs) }
 }
 
 /// What compares the machines or states of an order, of all runs of the store, oldest first; nothing if it is not finished, or a run has been removed.
@@ -175,36 +174,29 @@ async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> 
 pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
     batch.check()?;
     // One that is there already is not looked at again: its own label would be taken.
-    let (asked, of) = (batch.clone(), key.clone());
-    if let Some(added) = lab.with(move |database| database.added(&asked, of.as_deref())).await? {
+    if let Some(added) = lab.known().added(&batch, key.as_deref()) {
         return Ok(added);
     }
     planned(lab, &batch).await?;
     let directory = lab.store.clone();
-    let add = move |database: &Database| {
-        database.at_once(|| {
-            // The role may have been lost since it was asked for, so it is looked at where nothing comes between.
-            if let Some(name) = &user
-                && database.user(name)?.is_none_or(|user| user.role < Role::Operator)
-            {
-                return Err(ServerError::Refused(format!("{name} may no longer start runs")));
+    let add = move |edit: &mut Edit| {
+        // The role may have been lost since it was asked for, so it is looked at where nothing comes between.
+        edit.rely_on_operator(user.as_deref())?;
+        edit.name_files(&batch.order)?;
+        let added = edit.add(&batch, key.as_deref(), user.as_deref())?;
+        if let Added::New(jobs) = &added {
+            let store = Store::open_to_read(&directory)?;
+            for job in jobs {
+                let free = job.order.label.as_ref().map_or(Ok(()), |label| store.check_free(label, &job.run));
+                free.map_err(|error| ServerError::Refused(error.to_string()))?;
             }
-            database.files_of(&batch.order)?;
-            let added = database.add(&batch, key.as_deref(), user.as_deref())?;
-            if let Added::New(jobs) = &added {
-                let store = Store::open_to_read(&directory)?;
-                for job in jobs {
-                    let free = job.order.label.as_ref().map_or(Ok(()), |label| store.check_free(label, &job.run));
-                    free.map_err(|error| ServerError::Refused(error.to_string()))?;
-                    database.note(Kind::RunQueued, user.as_deref(), &job.run, &job.order.work())?;
-                }
-            }
-            Ok(added)
-        })
+            let times = if jobs.len() > 1 { format!(" × {}", jobs.len()) } else { String::new() };
+            let work = format!("{}{times}", jobs[0].order.work());
+            edit.note(Kind::RunQueued, user.as_deref(), &jobs[0].run, &work);
+        }
+        Ok(added)
     };
-    let added = lab.with(add).await?;
-    lab.changed();
-    Ok(added)
+    Ok(lab.change(add).await?)
 }
 
 /// What a dry run says of an order.
@@ -217,7 +209,7 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
     let mut words = batch.words();
     words.push("--dry-run".into());
     let order = batch.order.clone();
-    let texts = lab.with(move |database| database.files_of(&order)).await?;
+    let texts = blocking(lab, move |lab| lab.files_of(&order)).await??;
     let plan = work::done_with(lab, words, texts).await?;
     Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
 }
@@ -256,23 +248,20 @@ pub(crate) async fn stop(lab: Served, who: Extension<Who>, Path(id): Path<i64>) 
 
 pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
     use crate::jobs::State::{Running, Stopped, Stopping, Waiting};
-    let job = known_job(lab, id).await?;
+    let job = known_job(lab, id)?;
     let run = job.run.clone();
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let is_at_work = !database.set(id, &[Waiting], Stopped, None)?;
-            if !is_at_work || database.set(id, &[Running], Stopping, None)? {
-                database.note(Kind::RunStopped, user.as_deref(), &run, &job.order.work())?;
-            }
-            Ok(is_at_work)
-        })
+    let set = move |edit: &mut Edit| {
+        let is_at_work = !edit.set(id, &[Waiting], Stopped, None);
+        if !is_at_work || edit.set(id, &[Running], Stopping, None) {
+            edit.note(Kind::RunStopped, user.as_deref(), &run, &job.order.work());
+        }
+        Ok(is_at_work)
     };
-    if lab.with(set).await? {
+    if lab.change(set).await? {
         // One that has ended has no process.
         blocking(lab, move |lab| work::stop(lab, &job.run)).await?;
     }
-    lab.changed();
-    known_job(lab, id).await
+    known_job(lab, id)
 }
 
 /// Goes on with a job that was stopped or has failed.
@@ -282,23 +271,20 @@ pub(crate) async fn resume(lab: Served, who: Extension<Who>, Path(id): Path<i64>
 
 pub(crate) async fn resumed(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
     use crate::jobs::State::{Failed, Stopped, Waiting};
-    let job = known_job(lab, id).await?;
-    let set = move |database: &Database| {
-        database.at_once(|| {
-            let has_set = database.set(id, &[Stopped, Failed], Waiting, None)?;
-            if has_set {
-                database.note(Kind::RunResumed, user.as_deref(), &job.run, &job.order.work())?;
-            }
-            Ok(has_set)
-        })
+    let job = known_job(lab, id)?;
+    let set = move |edit: &mut Edit| {
+        let has_set = edit.set(id, &[Stopped, Failed], Waiting, None);
+        if has_set {
+            edit.note(Kind::RunResumed, user.as_deref(), &job.run, &job.order.work());
+        }
+        Ok(has_set)
     };
-    if !lab.with(set).await? {
+    if !lab.change(set).await? {
         return Err(Problem::new(StatusCode::CONFLICT, format!("job {id} is neither stopped nor failed")));
     }
-    lab.changed();
-    known_job(lab, id).await
+    known_job(lab, id)
 }
 
-pub(crate) async fn known_job(lab: &Arc<Lab>, id: i64) -> Answer<Job> {
-    lab.with(move |database| database.job(id)).await?.ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
+pub(crate) fn known_job(lab: &Lab, id: i64) -> Answer<Job> {
+    lab.known().job(id).cloned().ok_or_else(|| Problem::not_found(format!("there is no job {id}")))
 }

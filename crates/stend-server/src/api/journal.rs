@@ -1,7 +1,5 @@
 //! The journal.
 
-use std::sync::Arc;
-
 use axum::Json;
 use axum::extract::Query;
 use schemars::JsonSchema;
@@ -32,13 +30,12 @@ pub(crate) struct Entries {
 }
 
 pub(crate) async fn journal(lab: Served, Query(which): Query<WhichEntries>) -> Answer<Json<Entries>> {
-    entries(&lab, which).await.map(Json)
+    entries(&lab, &which).map(Json)
 }
 
-pub(crate) async fn entries(lab: &Arc<Lab>, which: WhichEntries) -> Answer<Entries> {
+pub(crate) fn entries(lab: &Lab, which: &WhichEntries) -> Answer<Entries> {
     let limit = page(which.limit)?;
-    let read = lab.with(move |database| database.entries(which.category, which.before, limit + 1));
-    let mut entries = read.await?;
+    let mut entries = lab.known().entries(which.category, which.before, limit + 1);
     let next = cut(&mut entries, limit, |entry| entry.id);
     Ok(Entries { schema_version: JSON_VERSION, entries, next })
 }

@@ -14,7 +14,7 @@ use stend_model::record::JSON_VERSION;
 use super::jobs::planned;
 use super::{Answer, Served};
 use crate::accounts::Who;
-use crate::database::Database;
+use crate::database::Edit;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::order::{ONE_LABEL, Order};
@@ -30,7 +30,7 @@ pub(crate) struct Lines {
 }
 
 pub(crate) async fn lines(lab: Served) -> Answer<Json<Lines>> {
-    Ok(Json(Lines { schema_version: JSON_VERSION, lines: lab.with(Database::lines).await? }))
+    Ok(Json(Lines { schema_version: JSON_VERSION, lines: lab.known().lines() }))
 }
 
 /// A line to add.
@@ -54,17 +54,13 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, ONE_LABEL));
     }
     planned(lab, &order.clone().into()).await?;
-    let add = move |database: &Database| {
-        database.at_once(|| {
-            database.files_of(&order)?;
-            let line = database.add_line(&cron, &order, who.name.as_deref())?;
-            database.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.work())?;
-            Ok(line)
-        })
+    let add = move |edit: &mut Edit| {
+        edit.name_files(&order)?;
+        let line = edit.add_line(&cron, &order, who.name.as_deref());
+        edit.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.work());
+        Ok(line)
     };
-    let line = lab.with(add).await?;
-    lab.changed();
-    Ok(line)
+    Ok(lab.change(add).await?)
 }
 
 pub(crate) async fn remove(lab: Served, who: Extension<Who>, Path(id): Path<i64>) -> Answer<StatusCode> {
@@ -72,18 +68,12 @@ pub(crate) async fn remove(lab: Served, who: Extension<Who>, Path(id): Path<i64>
 }
 
 pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, id: i64) -> Answer<()> {
-    let remove = move |database: &Database| {
-        database.at_once(|| {
-            let line = database.remove_line(id)?;
-            if let Some(line) = &line {
-                database.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.work())?;
-            }
-            Ok(line.is_some())
-        })
+    let remove = move |edit: &mut Edit| {
+        let line = edit.remove_line(id);
+        if let Some(line) = &line {
+            edit.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.work());
+        }
+        Ok(line.is_some())
     };
-    if !lab.with(remove).await? {
-        return Err(Problem::not_found(format!("there is no line {id}")));
-    }
-    lab.changed();
-    Ok(())
+    if lab.change(remove).await? { Ok(()) } else { Err(Problem::not_found(format!("there is no line {id}"))) }
 }

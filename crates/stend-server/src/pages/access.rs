@@ -15,7 +15,6 @@ use stend_report::words::{self, Given};
 use super::{Reader, Served, page, to, trouble};
 use crate::accounts::{Role, Token, User};
 use crate::api::accounts::{self, NewToken, NewUser, OwnPassword, Password, UserChange};
-use crate::database::Database;
 use crate::guard::{self, Credentials, SignIn};
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -71,9 +70,9 @@ async fn shown(lab: &Arc<Lab>, reader: Reader, done: Result<Option<Made>, Proble
     };
     let gather = async {
         let who = reader.asker();
-        let users = if who.role == Role::Admin { lab.with(Database::users).await? } else { Vec::new() };
+        let users = if who.role == Role::Admin { lab.known().users() } else { Vec::new() };
         let roles = Role::ALL.into_iter().filter(|role| *role <= who.role).collect();
-        let tokens = accounts::tokens_for(lab, who).await?;
+        let tokens = accounts::tokens_for(lab, &who);
         Ok(Access { reader: reader.clone(), tokens, users, roles, made, problem })
     };
     let gathered = gather.await;
@@ -139,13 +138,12 @@ pub(crate) struct Signing {
 }
 
 pub(crate) async fn sign_in(lab: Served, reader: Reader, Query(signing): Query<Signing>) -> Response {
-    door(&lab, reader, signing.token, String::new(), None).await
+    door(&lab, reader, signing.token, String::new(), None)
 }
 
-async fn door(lab: &Arc<Lab>, reader: Reader, token: String, name: String, problem: Option<String>) -> Response {
-    let users = lab.with(Database::users).await;
-    let door = users.map(|users| Door { reader: reader.clone(), has_users: !users.is_empty(), token, name, problem });
-    page(reader, door.map_err(Into::into))
+fn door(lab: &Lab, reader: Reader, token: String, name: String, problem: Option<String>) -> Response {
+    let has_users = !lab.known().users().is_empty();
+    page(reader.clone(), Ok(Door { reader, has_users, token, name, problem }))
 }
 
 pub(crate) async fn signing_in(
@@ -162,14 +160,14 @@ pub(crate) async fn signing_in(
         Ok(SignIn::In(cookie)) => ([(SET_COOKIE, cookie)], Redirect::to("/")).into_response(),
         Ok(SignIn::Wrong) => {
             let said = reader.say(if is_token { "wrong-token" } else { "wrong-password" });
-            let mut page = door(&lab, reader, String::new(), name, Some(said)).await;
+            let mut page = door(&lab, reader, String::new(), name, Some(said));
             *page.status_mut() = StatusCode::FORBIDDEN;
             page
         }
         Ok(SignIn::TooOften(seconds)) => {
             let count = Given::Count(usize::try_from(seconds).unwrap_or(usize::MAX));
             let said = words::say("server-too-often", &[("seconds", count)]).say(reader.language).to_owned();
-            guard::later(door(&lab, reader, String::new(), name, Some(said)).await, seconds)
+            guard::later(door(&lab, reader, String::new(), name, Some(said)), seconds)
         }
         Err(error) => trouble(reader, &error.into()),
     }

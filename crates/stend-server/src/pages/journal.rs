@@ -22,7 +22,7 @@ struct Journal {
 
 pub(crate) async fn journal(lab: Served, reader: Reader, Query(which): Query<WhichEntries>) -> Response {
     let category = which.category;
-    let found = api::journal::entries(&lab, which).await;
+    let found = api::journal::entries(&lab, &which);
     let journal = found.map(|found| Journal {
         reader: reader.clone(),
         categories: Category::ALL,

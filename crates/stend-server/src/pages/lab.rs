@@ -17,8 +17,6 @@ use super::{Reader, Served, page, to, trouble, walled_off};
 use crate::accounts::{Role, fresh_secret};
 use crate::api::jobs::{comparison, jobs_of, ordered, planned as plan_of, resumed, stopped};
 use crate::api::{self, Suite, WhichRuns, blocking};
-use crate::database::Database;
-use crate::error::ServerError;
 use crate::jobs::{Job, State as Stage};
 use crate::lab::Lab;
 use crate::live::planned;
@@ -122,15 +120,11 @@ async fn gathered(
     problem: Option<String>,
     plan: Option<String>,
 ) -> Result<Home, Problem> {
-    let open = lab.with(Database::open_ones).await?;
-    let orders = lab.with(|database| {
-        let with_others = |job: Job| {
-            let others = job.batch.as_deref().map(|batch| database.jobs_of_batch(batch)).transpose()?;
-            Ok((job, others))
-        };
-        database.newest_orders(20)?.into_iter().map(with_others).collect::<Result<Vec<_>, ServerError>>()
-    });
-    let orders = orders.await?;
+    let (open, orders) = {
+        let known = lab.known();
+        let with_others = |job: &Job| (job.clone(), job.batch.as_deref().map(|batch| known.jobs_of_batch(batch)));
+        (known.queue(), known.newest_orders(20).map(with_others).collect::<Vec<_>>())
+    };
     let all = blocking(lab, Lab::runs).await??;
     let several = |jobs: Vec<Job>| Several::of(&jobs, &all);
     let orders = orders.into_iter().map(|(job, others)| Queued { job, several: others.map(several) }).collect();
@@ -196,7 +190,9 @@ async fn started(lab: &Arc<Lab>, reader: &Reader, form: &OrderForm) -> Result<St
         let said = format!("{}: {} \"{text}\"", reader.say(field), reader.say("makes-no-sense"));
         Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said)
     })?;
-    lab.with(move |database| texts.iter().try_for_each(|text| database.keep_file(text).map(drop))).await?;
+    for text in texts {
+        lab.change(move |edit| edit.keep_file(&text)).await?;
+    }
     let shown = digest_of(&serde_json::to_vec(&batch).expect("an order can be written"));
     // What is not part of the program is shown before it starts.
     if !form.preview.is_empty() || batch.is_own() && form.shown != shown {
@@ -228,7 +224,7 @@ pub(crate) async fn batch(lab: Served, reader: Reader, Path(batch): Path<String>
 }
 
 async fn one_batch(lab: &Arc<Lab>, reader: Reader, batch: String) -> Result<OneBatch, Problem> {
-    let jobs = jobs_of(lab, batch).await?;
+    let jobs = jobs_of(lab, &batch)?;
     let runs = blocking(lab, Lab::runs).await??;
     let progress = progress(lab, &jobs).await?;
     Ok(OneBatch { reader, suite: jobs[0].order.work(), several: Several::of(&jobs, &runs), jobs, progress })
@@ -241,7 +237,7 @@ pub(crate) async fn stop_batch(lab: Served, reader: Reader, Path(batch): Path<St
 }
 
 async fn batch_stopped(lab: &Arc<Lab>, batch: String, user: Option<String>) -> Result<String, Problem> {
-    let jobs = jobs_of(lab, batch).await?;
+    let jobs = jobs_of(lab, &batch)?;
     // The last ones first, so that none begins because one before it has ended.
     for job in jobs.iter().rev().filter(|job| matches!(job.state, Stage::Waiting | Stage::Running)) {
         stopped(lab, job.id, user.clone()).await?;
@@ -255,8 +251,7 @@ pub(crate) async fn run(lab: Served, reader: Reader, Path(id): Path<String>) -> 
 }
 
 async fn one_run(lab: &Arc<Lab>, reader: Reader, id: String) -> Result<OneRun, Problem> {
-    let wanted = id.clone();
-    let job = lab.with(move |database| database.job_of_run(&wanted)).await?;
+    let job = lab.known().job_of_run(&id).cloned();
     // One that waits is in the queue alone.
     let run = match (&job, api::known_run(lab, id).await) {
         (_, Ok(id)) => id,

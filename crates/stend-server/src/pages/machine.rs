@@ -15,7 +15,6 @@ use stend_store::Store;
 use super::{Reader, Served, page};
 use crate::accounts::Role;
 use crate::api::{blocking, known_machine};
-use crate::database::Database;
 use crate::error::ServerError;
 use crate::jobs::Job;
 use crate::lab::Lab;
@@ -64,8 +63,8 @@ async fn checked(lab: &Arc<Lab>, reader: Reader, name: String) -> Result<Machine
 
 async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<String>) -> Result<Machine, Problem> {
     known_machine(lab, &name).await?;
-    let open = lab.with(Database::open_ones).await?;
-    let jobs = open.into_iter().filter(|job| job.order.machine == name).collect();
+    let mut jobs = lab.known().queue();
+    jobs.retain(|job| job.order.machine == name);
     let language = reader.language;
     let wanted = name.clone();
     let read = move |lab: &Lab| -> Result<_, ServerError> {

@@ -12,7 +12,6 @@ use serde::Deserialize;
 
 use super::{Reader, Served, page, to};
 use crate::accounts::{Role, Who};
-use crate::database::Database;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -115,7 +114,5 @@ async fn done(
     (kind, name, detail): (Kind, String, String),
 ) -> Result<(), Problem> {
     work::done(lab, words).await?;
-    lab.with(move |database: &Database| database.note(kind, who.name.as_deref(), &name, &detail)).await?;
-    lab.changed();
-    Ok(())
+    Ok(lab.note(kind, who.name, name, detail).await?)
 }

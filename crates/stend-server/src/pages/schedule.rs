@@ -7,7 +7,6 @@ use axum::response::Response;
 use super::{Reader, Served, page, to};
 use crate::accounts::Role;
 use crate::api;
-use crate::database::Database;
 use crate::schedule::Line;
 
 #[derive(Template)]
@@ -18,8 +17,8 @@ struct Schedule {
 }
 
 pub(crate) async fn schedule(lab: Served, reader: Reader) -> Response {
-    let lines = lab.with(Database::lines).await;
-    page(reader.clone(), lines.map(|lines| Schedule { reader, lines }).map_err(Into::into))
+    let lines = lab.known().lines();
+    page(reader.clone(), Ok(Schedule { reader, lines }))
 }
 
 pub(crate) async fn remove(lab: Served, reader: Reader, Path(line): Path<i64>) -> Response {

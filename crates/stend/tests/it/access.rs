@@ -398,9 +398,10 @@ fn the_journal_is_added_to_and_never_changed() {
         assert!([404, 405].contains(&server.ask(method, "/api/v1/journal/1", &[JSON], "{}").status));
     }
     let file = Connection::open(stand.store().join("server.db")).unwrap();
-    for statement in ["UPDATE journal SET who = 'somebody'", "DELETE FROM journal", "DELETE FROM journal WHERE id = 1"]
-    {
-        assert!(file.execute(statement, []).is_err(), "{statement}");
+    for statement in ["UPDATE entry SET value = '{}'", "UPDATE entry SET key = key || '0'", "DELETE FROM entry"] {
+        let statement = format!("{statement} WHERE key = 'lab/journal/000000000001'");
+        let refused = file.execute(&statement, []).unwrap_err().to_string();
+        assert!(refused.contains("the journal is not"), "{statement}: {refused}");
     }
     let page = server.ask("GET", "/journal", &["accept-language: ru"], "").body;
     assert!(page.contains("Завершён прогон"), "{page}");
@@ -535,6 +536,45 @@ fn a_newer_server_keeps_queue_and_sessions_and_an_older_one_leaves_the_file_alon
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version = 99;").unwrap();
     let ended = stand.run(&["serve", "--listen", "127.0.0.1:0"]);
     assert!(ended.status == Some(4) && ended.err.contains("format 99"), "{}", ended.err);
+}
+
+#[test]
+fn what_the_tables_of_an_older_server_had_is_all_there() {
+    let stand = Stand::new();
+    std::fs::create_dir_all(stand.store()).unwrap();
+    std::fs::set_permissions(stand.store(), std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    let file = Connection::open(stand.store().join("server.db")).unwrap();
+    file.execute_batch(include_str!("fixtures/server-5.sql")).unwrap();
+    drop(file);
+    let mut server = Server::strange(&stand);
+    sign_in(&mut server, "boris", "vfy9v-ywrff-vu7ss-ym2r5");
+    let token = "authorization: Bearer 7988beaadb34c93c64cb21ab2814ae490d7bd2d3c9f08007ef98ca0745951935";
+    let (me, cookie) = (json!({ "name": "boris", "role": "operator" }), std::mem::take(&mut server.cookie));
+    assert_eq!(server.ask("GET", "/api/v1/me", &[token], "").json(), me);
+    server.cookie = cookie;
+    assert_eq!(server.get("/api/v1/tokens").json()["tokens"][0]["name"], "nightly");
+    // What was being measured goes on, and what was stopped stays so, with the round that it was of.
+    server.until(&json!(2), "finished");
+    let batch = server.get("/api/v1/batches/20261127-1727-2c18").json();
+    let of = |field: &str| batch["jobs"].as_array().unwrap().iter().map(|job| job[field].clone()).collect::<Vec<_>>();
+    assert_eq!((of("state"), of("round")), (vec![json!("finished"), json!("stopped")], vec![json!(1), json!(2)]));
+    let again = server.order(&short(), &["idempotency-key: first"]);
+    assert_eq!((again.status, &again.json()["id"]), (200, &json!(1)));
+    let next = server.order(&short(), &[]);
+    assert_eq!((next.status, &next.json()["id"]), (201, &json!(4)));
+    // The number of a line that was removed is not given again.
+    let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
+    assert_eq!(server.ask("POST", "/api/v1/schedule", &[JSON], &line).json()["id"], 3);
+    let lines = server.get("/api/v1/schedule").json()["lines"].clone();
+    assert_eq!(
+        (&lines[0]["id"], &lines[0]["cron"], &lines[0]["user"]),
+        (&json!(1), &json!("30 2 1 1 *"), &json!("boris"))
+    );
+    let kept = server.get("/api/v1/files/b20f8182c747b21cf12f25b1778f8067d582b639212d09cf57464cfcb814d2d7").body;
+    assert_eq!(kept, "timed by hand");
+    let journal = entries(&server);
+    assert_eq!(journal[0].0, "user-added", "{journal:?}");
+    assert!(journal.len() > 17 && journal[16].0 == "server-ended", "{journal:?}");
 }
 
 #[test]
