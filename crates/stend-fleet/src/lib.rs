@@ -6,14 +6,14 @@
 
 mod agreement;
 mod alone;
+mod claims;
 mod etcd;
 mod mirror;
-mod work;
 
 pub use agreement::{
     Agreement, Change, Committed, Condition, Entry, Listing, MOST_CHANGES, News, Revision, Told, Trouble, Watch,
 };
 pub use alone::{Alone, FORMAT, TABLES};
+pub use claims::{Beat, BeatError, Claim, Claims, Lookout, Lost, MOST_OWNERS, Silent};
 pub use etcd::{Access, Address, Etcd};
 pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};
-pub use work::{Claim, Job, Stage, Work, WorkError};

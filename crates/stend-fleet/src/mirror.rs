@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::agreement::{
     Agreement, Change, Committed, Condition, Entry, MOST_CHANGES, News, Revision, Told, Trouble, Watch,
 };
-use crate::work::fresh_word;
+use crate::claims::fresh_word;
 
 /// Only what is below this is in the memory of each node.
 pub const FOLLOWED: &str = "lab/";
@@ -136,9 +136,15 @@ pub struct Draft<'a, K> {
     conditions: BTreeMap<String, Option<Revision>>,
     changes: BTreeMap<String, Option<String>>,
     beside: Vec<Change>,
+    required: Vec<Condition>,
 }
 
-impl<K: Known> Draft<'_, K> {
+impl<'a, K: Known> Draft<'a, K> {
+    fn new(known: &'a K) -> Self {
+        let (conditions, changes) = (BTreeMap::new(), BTreeMap::new());
+        Self { known, conditions, changes, beside: Vec::new(), required: Vec::new() }
+    }
+
     /// Makes the change only if this entry is as it is known. The key is one behind [`FOLLOWED`], as that of all changes.
     pub fn rely_on(&mut self, key: &str) {
         self.conditions.insert(key.to_owned(), self.known.revision(key));
@@ -161,6 +167,11 @@ impl<K: Known> Draft<'_, K> {
         self.beside.push(change);
     }
 
+    /// Makes the change only if this is so of what is in no memory. The key is a whole one.
+    pub fn require(&mut self, condition: Condition) {
+        self.required.push(condition);
+    }
+
     /// Whether this draft sets the entry of a key.
     pub fn puts(&self, key: &str) -> bool {
         self.changes.get(key).is_some_and(Option::is_some)
@@ -171,7 +182,7 @@ impl<K: Known> Draft<'_, K> {
             let key = format!("{FOLLOWED}{key}");
             revision.map_or_else(|| Condition::Absent(key.clone()), |it| Condition::Unchanged(key.clone(), it))
         };
-        self.conditions.iter().map(condition).collect()
+        self.conditions.iter().map(condition).chain(self.required.iter().cloned()).collect()
     }
 
     fn changes(&self) -> Vec<Change> {
@@ -228,6 +239,14 @@ impl<K: Known> Mirror<K> {
         std::thread::spawn(move || while follow().is_some() {});
     }
 
+    /// Takes what has changed by now, or within this time, where no thread follows it.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn catch_up(&self, wait: Duration) -> Result<Changed, Trouble> {
+        self.look(&mut locked(&self.watch), wait)
+    }
+
     /// What is known now. Where it is found out at once that there is more, that is waited for.
     pub fn known(&self) -> Reading<'_, K> {
         if let Some(newest) = self.agreement.newest()
@@ -251,16 +270,12 @@ impl<K: Known> Mirror<K> {
         // One at a time: so the word of the last one is there until the next.
         let _one = locked(&self.changing);
         for _ in 0..TRIES {
-            let (done, conditions, mut changes, revision) = {
+            let (done, conditions, required, mut changes, is_followed, revision) = {
                 let reading = self.known();
-                let mut draft = Draft {
-                    known: &*reading,
-                    conditions: BTreeMap::new(),
-                    changes: BTreeMap::new(),
-                    beside: Vec::new(),
-                };
+                let mut draft = Draft::new(&*reading);
                 let done = draw_up(&mut draft)?;
-                (done, draft.conditions(), draft.changes(), reading.0.1)
+                let is_followed = !draft.changes.is_empty();
+                (done, draft.conditions(), draft.required.clone(), draft.changes(), is_followed, reading.0.1)
             };
             if changes.is_empty() {
                 return Ok(done);
@@ -277,10 +292,17 @@ impl<K: Known> Mirror<K> {
             changes.push(Change::Put(format!("word/{}", self.name), word.clone()));
             match self.commit(&conditions, &changes, &word)? {
                 Committed::At(revision) => {
-                    self.wait_for(revision);
+                    if is_followed {
+                        self.wait_for(revision);
+                    }
                     return Ok(done);
                 }
                 Committed::Refused => {
+                    for condition in &required {
+                        if !self.holds(condition)? {
+                            return Err(Trouble::Refused("what was required is no longer so".into()).into());
+                        }
+                    }
                     self.wait_for(revision + 1);
                     if locked(&self.seen).revision <= revision {
                         *locked(&self.watch) = Some(self.read_all()?);
@@ -289,6 +311,14 @@ impl<K: Known> Mirror<K> {
             }
         }
         Err(Trouble::Unreached("others change the same again and again".into()).into())
+    }
+
+    fn holds(&self, condition: &Condition) -> Result<bool, Trouble> {
+        let revision = |key: &str| Ok(self.agreement.get(key)?.map(|entry| entry.revision));
+        match condition {
+            Condition::Unchanged(key, wanted) => revision(key).map(|found| found == Some(*wanted)),
+            Condition::Absent(key) => revision(key).map(|found| found.is_none()),
+        }
     }
 
     /// Makes changes that cannot be made twice, and finds out by a word what became of them where an answer is lost.

@@ -4,16 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::engines::patience;
 use stend_fleet::{
-    Agreement, Change, Claim, Committed, Condition, Entry, Listing, News, Revision, Stage, Trouble, Watch, Work,
-    WorkError,
+    Agreement, Beat, Change, Claim, Claims, Committed, Condition, Draft, Entry, Known, Listing, Lookout, Lost, Mirror,
+    News, Revision, Table, Trouble, Watch,
 };
 
 const JOBS: usize = 12;
 const MACHINES: usize = 3;
 const NODES: usize = 4;
-const REPEATS: u32 = 4;
+pub(crate) const REPEATS: u32 = 4;
 /// In ticks of a clock that only this test has.
 const LEASE: u64 = 12;
 
@@ -111,20 +113,203 @@ impl Agreement for Flaky {
     }
 }
 
-/// A node, and what it does.
-struct Node {
-    work: Work,
-    claim: Option<Claim>,
-    /// When it last had an answer to a beat.
-    renewed: u64,
-    /// It is stopped for so many ticks.
-    stopped: u64,
+/// How far a job is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    Waiting,
+    Claimed,
+    Done,
+    GivenUp,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) machine: String,
+    pub(crate) stage: Stage,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    claim: String,
+    document: String,
+}
+
+/// What nodes know.
+#[derive(Default)]
+pub(crate) struct Shared {
+    claims: Claims,
+    pub(crate) jobs: Table<Job>,
+}
+
+impl Known for Shared {
+    fn set(&mut self, key: &str, entry: Option<&Entry>) {
+        if let Some(job) = key.strip_prefix("job/") {
+            self.jobs.set(job, entry);
+        } else {
+            assert!(self.claims.set(key, entry), "{key}");
+        }
+    }
+
+    fn revision(&self, key: &str) -> Option<Revision> {
+        key.strip_prefix("job/").map_or_else(|| self.claims.revision(key), |job| self.jobs.revision(job))
+    }
+}
+
+impl Shared {
+    fn waiting(&self) -> Vec<String> {
+        let is_free = |job: &Job| job.stage == Stage::Waiting && self.claims.on(&job.machine).is_none();
+        self.jobs.iter().filter(|(_, job)| is_free(job)).map(|(id, _)| id.to_owned()).collect()
+    }
+}
+
+fn claims(known: &Shared) -> &Claims {
+    &known.claims
+}
+
+/// Why a change is not made.
+#[derive(Debug)]
+pub(crate) enum Not {
+    Trouble(Trouble),
+    Lost,
+}
+
+impl From<Trouble> for Not {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+impl From<Lost> for Not {
+    fn from(_: Lost) -> Self {
+        Self::Lost
+    }
+}
+
+fn set(draft: &mut Draft<Shared>, id: &str, stage: Stage) {
+    let job = draft.known.jobs.get(id).unwrap();
+    draft.put(&format!("job/{id}"), &Job { stage, ..job.clone() });
+}
+
+/// A node, and how it works.
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) mirror: Mirror<Shared>,
+    beat: Beat,
+    lookout: Lookout,
+    pub(crate) claim: Option<(String, Claim)>,
+}
+
+impl Node {
+    pub(crate) fn new(agreement: &Arc<dyn Agreement>, name: &str) -> Self {
+        let mirror = loop {
+            if let Ok(mirror) = Mirror::open(Arc::clone(agreement), name) {
+                break mirror;
+            }
+        };
+        let beat = Beat::new(Arc::clone(agreement), name, name);
+        Self { name: name.to_owned(), mirror, beat, lookout: Lookout::default(), claim: None }
+    }
+
+    pub(crate) fn add(&self, id: &str, machine: &str) {
+        let job = Job { machine: machine.to_owned(), stage: Stage::Waiting };
+        loop {
+            let added = self.mirror.change(|draft| {
+                if draft.known.jobs.get(id).is_none() {
+                    draft.put(&format!("job/{id}"), &job);
+                }
+                Ok::<_, Trouble>(())
+            });
+            if added.is_ok() {
+                return;
+            }
+            let _ = self.mirror.catch_up(Duration::ZERO);
+        }
+    }
+
+    pub(crate) fn beat(&mut self) -> bool {
+        self.beat.renew(None).is_ok()
+    }
+
+    /// Claims a job that waits, or takes one from a node that is silent.
+    pub(crate) fn look_for_work(&mut self, now: Duration, lease: Duration, choose: impl Fn(usize) -> usize) {
+        let _ = self.mirror.catch_up(Duration::ZERO);
+        let waiting = self.mirror.known().waiting();
+        if !waiting.is_empty() {
+            let id = &waiting[choose(waiting.len())];
+            let claimed = self.mirror.change(|draft| {
+                let job = draft.known.jobs.get(id).unwrap();
+                if job.stage != Stage::Waiting {
+                    return Ok(None);
+                }
+                let claim = draft.claim(claims, id, &job.machine, &self.name);
+                if claim.is_some() {
+                    set(draft, id, Stage::Claimed);
+                }
+                Ok::<_, Not>(claim)
+            });
+            self.claim = claimed.ok().flatten().map(|claim| (id.clone(), claim));
+        }
+        // Its own are those of before it died, or of a claim whose answer was lost.
+        let all: Vec<_> =
+            self.mirror.known().claims.all().map(|(job, claim)| (job.to_owned(), claim.clone())).collect();
+        for (job, claim) in all {
+            if claim.node == self.name {
+                self.claim = self.claim.take().or(Some((job, claim)));
+                continue;
+            }
+            let looked = self.lookout.look(self.mirror.agreement(), &claim.node, now, lease);
+            let Ok(Some(silent)) = looked else { continue };
+            if self.claim.is_some() {
+                continue;
+            }
+            let taken = self.mirror.change(|draft| {
+                let taken = draft.take_over(claims, &job, &silent, &self.name)?;
+                if taken.is_none() {
+                    set(draft, &job, Stage::GivenUp);
+                    draft.free(claims, &job);
+                }
+                Ok::<_, Not>(taken)
+            });
+            self.claim = taken.ok().flatten().map(|claim| (job, claim));
+        }
+    }
+
+    /// Stores the next repeat of what it has claimed, or ends it; whether it stored one.
+    pub(crate) fn work(&mut self, document: &str) -> Option<(String, u32, Claim)> {
+        let (job, claim) = self.claim.clone()?;
+        let stored = self.mirror.agreement().list(&format!("repeat/{job}/")).ok()?.entries;
+        let number = |entry: &Entry| entry.key.rsplit('/').next().unwrap().parse::<u32>().unwrap();
+        let stored: BTreeSet<u32> = stored.iter().map(number).collect();
+        let next = (0..REPEATS).find(|repeat| !stored.contains(repeat));
+        let done = self.mirror.change(|draft| {
+            draft.hold(claims, &job, &claim)?;
+            match next {
+                Some(repeat) => {
+                    let key = format!("repeat/{job}/{repeat:06}");
+                    let stored = Stored { claim: claim.word.clone(), document: document.to_owned() };
+                    draft.require(Condition::Absent(key.clone()));
+                    draft.beside(Change::Put(key, serde_json::to_string(&stored).unwrap()));
+                }
+                None => {
+                    set(draft, &job, Stage::Done);
+                    draft.free(claims, &job);
+                }
+            }
+            Ok::<_, Not>(())
+        });
+        match (done, next) {
+            (Ok(()), Some(repeat)) => return Some((job, repeat, claim)),
+            (Ok(()), None) | (Err(Not::Lost), _) => self.claim = None,
+            (Err(Not::Trouble(_)), _) => {}
+        }
+        None
+    }
 }
 
 /// What changes say, each checked when it comes.
 #[derive(Default)]
 pub(crate) struct History {
-    claims: BTreeMap<String, Revision>,
+    claims: BTreeMap<String, String>,
     machines: BTreeMap<String, String>,
     repeats: BTreeSet<String>,
     ended: BTreeSet<String>,
@@ -141,47 +326,39 @@ impl History {
     }
 
     pub(crate) fn take(&mut self, news: News) {
-        match news {
-            News::Put(Entry { key, value, revision }) => match key.split_once('/').unwrap() {
-                ("claim", job) => {
-                    assert!(!self.ended.contains(job), "{job} is claimed, and has ended");
-                    self.claims.insert(job.into(), revision);
-                    self.claimed += 1;
+        let (key, value) = match news {
+            News::Put(entry) => (entry.key, Some(entry.value)),
+            News::Removed(key, _) => (key, None),
+        };
+        let (kind, name) = key.strip_prefix("lab/").unwrap_or(&key).split_once('/').unwrap();
+        let read = |value: &str| serde_json::from_str::<serde_json::Value>(value).unwrap();
+        match (kind, value) {
+            ("claim", Some(value)) => {
+                assert!(!self.ended.contains(name), "{name} is claimed, and has ended");
+                self.claims.insert(name.into(), read(&value)["word"].as_str().unwrap().into());
+                self.claimed += 1;
+            }
+            ("machine", Some(job)) => {
+                let before = self.machines.insert(name.into(), job.clone());
+                assert!(before.is_none_or(|before| before == job), "{name} is given to {job} while it is another's");
+            }
+            ("repeat", Some(value)) => {
+                let job = name.split_once('/').unwrap().0;
+                let claim = self.claims.get(job).map(String::as_str);
+                assert_eq!(read(&value)["claim"].as_str(), claim, "{name} is stored under the last claim");
+                assert!(self.repeats.insert(name.into()), "{name} is stored once");
+            }
+            ("job", Some(value)) => {
+                assert!(!self.ended.contains(name), "{name} is changed, and has ended");
+                if ["Done", "GivenUp"].contains(&read(&value)["stage"].as_str().unwrap()) {
+                    assert!(!self.claims.contains_key(name), "{name} has ended, and is claimed");
+                    self.ended.insert(name.into());
                 }
-                ("machine", machine) => {
-                    let before = self.machines.insert(machine.into(), value.clone());
-                    assert!(
-                        before.is_none_or(|job| job == value),
-                        "{machine} is given to {value} while it is another's"
-                    );
-                }
-                ("repeat", place) => {
-                    let job = place.split_once('/').unwrap().0;
-                    let stored: serde_json::Value = serde_json::from_str(&value).unwrap();
-                    assert_eq!(
-                        stored["claim"].as_i64(),
-                        self.claims.get(job).copied(),
-                        "{place} is stored under the last claim"
-                    );
-                    assert!(self.repeats.insert(key.clone()), "{place} is stored once");
-                }
-                ("job", job) => {
-                    let stage = serde_json::from_str::<serde_json::Value>(&value).unwrap()["stage"].clone();
-                    assert!(!self.ended.contains(job), "{job} is changed, and has ended");
-                    if stage == "done" || stage == "failed" {
-                        assert!(!self.claims.contains_key(job), "{job} has ended, and is claimed");
-                        self.ended.insert(job.into());
-                    }
-                }
-                ("beat", _) => {}
-                other => panic!("nobody writes {other:?}"),
-            },
-            News::Removed(key, _) => match key.split_once('/').unwrap() {
-                ("claim", job) => drop(self.claims.remove(job)),
-                ("machine", machine) => drop(self.machines.remove(machine)),
-                ("beat", _) => {}
-                other => panic!("nobody removes {other:?}"),
-            },
+            }
+            ("claim", None) => drop(self.claims.remove(name)),
+            ("machine", None) => drop(self.machines.remove(name)),
+            ("beat" | "word", Some(_)) => {}
+            other => panic!("nobody does {other:?}"),
         }
     }
 }
@@ -192,22 +369,16 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
     let flaky = Arc::new(Flaky::new(Arc::clone(&agreement), seed.rotate_left(32)));
     let begin = agreement.list("").unwrap().revision;
     let mut watch = agreement.watch("", begin).unwrap();
-    let node = |name: usize| Node {
-        work: Work::new(Arc::clone(&flaky) as Arc<dyn Agreement>, &format!("node-{name}"), Duration::from_secs(LEASE)),
-        claim: None,
-        renewed: 0,
-        stopped: 0,
-    };
+    let shared = Arc::clone(&flaky) as Arc<dyn Agreement>;
+    let node = |at: usize| (Node::new(&shared, &format!("node-{at}")), Times::default());
     let mut nodes: Vec<_> = (0..NODES).map(node).collect();
     for job in 0..JOBS {
-        let (id, machine) = (format!("job-{job}"), format!("machine-{}", job % MACHINES));
-        // Asked for until it is there.
-        while nodes[0].work.add(&id, &machine, "measure").is_err() {}
+        nodes[0].0.add(&format!("job-{job}"), &format!("machine-{}", job % MACHINES));
     }
     let mut history = History::default();
     let calm_from = 600;
     for now in 0.. {
-        assert!(now < 20_000, "jobs are left: {:?}", nodes[0].work.jobs());
+        assert!(now < 20_000, "jobs are left");
         if now == calm_from {
             flaky.calm();
         }
@@ -216,74 +387,53 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
             if now < calm_from {
                 match chance.below(100) {
                     0 => *one = node(at),
-                    1..4 => one.stopped = chance.below(3 * LEASE),
+                    1..4 => one.1.stopped = chance.below(3 * LEASE),
                     _ => {}
                 }
             }
-            if one.stopped > 0 {
-                one.stopped -= 1;
+            let (node, times) = one;
+            if times.stopped > 0 {
+                times.stopped -= 1;
                 continue;
             }
-            step(one, now, &mut chance);
+            step(node, times, now, &mut chance);
         }
         watch.next(Duration::ZERO).unwrap().news.into_iter().for_each(|news| history.take(news));
-        if now > calm_from
-            && nodes[0].work.jobs().unwrap().values().all(|job| matches!(job.stage, Stage::Done | Stage::Failed))
-        {
+        if now > calm_from && history.ended() == JOBS {
             break;
         }
     }
-    // A watch may lag behind what is acknowledged.
-    while history.ended.len() < JOBS {
-        let news = watch.next(patience()).unwrap().news;
-        assert!(!news.is_empty(), "all changes are told");
-        news.into_iter().for_each(|news| history.take(news));
-    }
-    for (id, job) in nodes[0].work.jobs().unwrap() {
-        let repeats = nodes[0].work.repeats(&id).unwrap();
-        match job.stage {
-            Stage::Done => {
-                assert_eq!(repeats.keys().copied().collect::<Vec<_>>(), (0..REPEATS).collect::<Vec<_>>(), "{id}")
-            }
-            _ => assert!(job.said.is_some_and(|said| said.contains("lost")), "{id}"),
-        }
+    let calm = Mirror::<Shared>::open(Arc::clone(&agreement), "calm").unwrap();
+    for (id, job) in calm.known().jobs.iter() {
+        let repeats = agreement.list(&format!("repeat/{id}/")).unwrap().entries.len();
+        assert!(job.stage == Stage::GivenUp || repeats == REPEATS as usize, "{id}: {job:?} has {repeats}");
     }
     assert!(history.claimed >= JOBS && history.machines.is_empty() && history.claims.is_empty());
 }
 
+/// Times of a node, in ticks.
+#[derive(Default)]
+struct Times {
+    /// When it last had an answer to a beat.
+    renewed: u64,
+    /// It is stopped for so many more.
+    stopped: u64,
+}
+
 /// What a node does in one tick.
-fn step(node: &mut Node, now: u64, chance: &mut Chance) {
-    let Some(claim) = node.claim.clone() else {
-        let waiting = node.work.jobs().unwrap_or_default().into_iter().filter(|(_, job)| job.stage == Stage::Waiting);
-        let waiting: Vec<_> = waiting.map(|(id, _)| id).collect();
-        let claim = match waiting.len() as u64 {
-            0 => None,
-            count => node.work.claim(&waiting[chance.below(count) as usize]).ok().flatten(),
-        };
-        // Whatever is found in one look is kept: of several, one is done now, and the others are lost again.
-        let taken = node.work.take_over(Duration::from_secs(now)).unwrap_or_default();
-        node.claim = claim.or_else(|| taken.into_iter().next());
-        node.renewed = now;
-        return;
-    };
-    match node.work.beat(&claim) {
-        Ok(()) => node.renewed = now,
-        Err(WorkError::Lost(_)) => node.claim = None,
-        Err(_) => {}
+fn step(node: &mut Node, times: &mut Times, now: u64, chance: &mut Chance) {
+    if node.beat() {
+        times.renewed = now;
     }
     // Without an answer for a lease it stops what it does.
-    if now - node.renewed >= LEASE {
+    if now - times.renewed >= LEASE {
         node.claim = None;
-    }
-    if node.claim.is_none() {
         return;
     }
-    let Ok(repeats) = node.work.repeats(&claim.job) else { return };
-    let done = match (0..REPEATS).find(|repeat| !repeats.contains_key(repeat)) {
-        Some(repeat) => node.work.store(&claim, repeat, &format!("{repeat} at {now}")).map(drop),
-        None => node.work.end(&claim, None).map(|()| node.claim = None),
-    };
-    if let Err(WorkError::Lost(_)) = done {
-        node.claim = None;
+    if node.claim.is_none() {
+        let choice = chance.below(JOBS as u64) as usize;
+        node.look_for_work(Duration::from_secs(now), Duration::from_secs(LEASE), |count| choice % count);
+    } else {
+        node.work(&format!("at {now}"));
     }
 }
