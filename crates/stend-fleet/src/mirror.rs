@@ -218,8 +218,8 @@ impl<K: Known> Mirror<K> {
     }
 
     /// The agreement itself.
-    pub fn agreement(&self) -> &dyn Agreement {
-        &*self.agreement
+    pub fn agreement(&self) -> &Arc<dyn Agreement> {
+        &self.agreement
     }
 
     /// Follows the changes of all on a thread, as long as the mirror is there, and tells of the keys that have changed, or that all may have.

@@ -377,9 +377,10 @@ impl Edit<'_, '_> {
         is_there
     }
 
-    /// Forgets some of what opens nothing any more, and one-time tokens if there are to be none; whether there may be more.
-    pub(crate) fn forget_some(&mut self, now: i64, keep_once: bool) -> bool {
-        let is_old = |kept: &Kept| !kept.is_good(self.known, now) || kept.kind == Kind::Once && !keep_once;
+    /// Forgets some of what opens nothing any more, and the one-time tokens of a node; whether there may be more.
+    pub(crate) fn forget_some(&mut self, now: i64, once_of: Option<&str>) -> bool {
+        let is_once = |kept: &Kept| kept.kind == Kind::Once && once_of == Some(&kept.name);
+        let is_old = |kept: &Kept| !kept.is_good(self.known, now) || is_once(kept);
         let old = self.known.secrets.iter().filter(|(_, kept)| is_old(kept)).take(FORGOTTEN);
         let old: Vec<_> = old.map(|(digest, _)| format!("secret/{digest}")).collect();
         old.iter().for_each(|key| self.remove(key));

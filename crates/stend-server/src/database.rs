@@ -8,11 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use stend_fleet::{
-    Agreement, Alone, Change, Committed, Condition, Draft, Entry, Known, Mirror, Reading, Revision, Table,
+    Agreement, Alone, Change, Claims, Committed, Condition, Draft, Entry, Known, Mirror, Reading, Revision, Table,
 };
 
 use crate::accounts::{Account, Kept};
 use crate::error::ServerError;
+use crate::fleet::{Joined, NodeEntry};
 use crate::jobs::{Job, Ordered, Progress};
 use crate::journal::Noted;
 use crate::older;
@@ -46,6 +47,10 @@ pub(crate) struct Records {
     pub(crate) places: Table<Place>,
     /// When a file was last sent, by its SHA-256.
     pub(crate) files: Table<i64>,
+    /// The nodes of a fleet, by their names.
+    pub(crate) nodes: Table<NodeEntry>,
+    /// Which nodes work for which jobs.
+    pub(crate) claims: Claims,
     /// The jobs of all orders, with how far they are.
     pub(crate) jobs: BTreeMap<i64, Job>,
     /// Those that have not ended.
@@ -80,8 +85,9 @@ impl Known for Records {
             "journal" => self.journal.set(rest, entry),
             "told" => self.places.set(rest, entry),
             "file" => self.files.set(rest, entry),
-            // Of a newer version.
-            _ => {}
+            "node" => self.nodes.set(rest, entry),
+            // Or of a newer version.
+            _ => drop(self.claims.set(key, entry)),
         }
     }
 
@@ -97,7 +103,8 @@ impl Known for Records {
             "journal" => self.journal.revision(rest),
             "told" => self.places.revision(rest),
             "file" => self.files.revision(rest),
-            _ => None,
+            "node" => self.nodes.revision(rest),
+            _ => self.claims.revision(key),
         }
     }
 }
@@ -136,9 +143,15 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
-    /// Opens the file in the directory of a store, and makes it where there is none. One of an older format becomes one of this format.
-    pub(crate) fn open(directory: &Path) -> Result<Self, ServerError> {
-        Ok(Self(Arc::new(Mirror::open(Arc::new(alone(&directory.join(FILE))?), "here")?)))
+    /// Opens what a fleet agrees on, if the store is of one; otherwise the file in the store's directory, which is made where there is none. One of an
+    /// older format becomes one of this format. `purpose` says what for: two of one node and purpose are never open to change anything at once.
+    pub(crate) fn open(directory: &Path, joined: Option<&Joined>, purpose: &str) -> Result<Self, ServerError> {
+        let agreement: Arc<dyn Agreement> = match joined {
+            Some(joined) => Arc::new(joined.etcd(directory)?),
+            None => Arc::new(alone(&directory.join(FILE))?),
+        };
+        let name = joined.map_or_else(|| purpose.to_owned(), |joined| format!("{}/{purpose}", joined.node));
+        Ok(Self(Arc::new(Mirror::open(agreement, &name)?)))
     }
 
     /// What is kept, as it is now. Nothing changes while this is held, so it is held for a moment.

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use stend_fleet::Trouble;
+use stend_fleet::{Lost, Trouble};
 use stend_store::StoreError;
 use thiserror::Error;
 
@@ -32,6 +32,9 @@ pub enum ServerError {
     /// What is kept beside the store cannot be read or changed.
     #[error(transparent)]
     Agreement(#[from] Trouble),
+    /// A job is another node's.
+    #[error(transparent)]
+    Lost(#[from] Lost),
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -241,7 +241,7 @@ mod tests {
             machine.write("sys/class/hwmon/hwmon0/temp1_input", &format!("{celsius}000\n"));
             machine.smart(disks);
             // Each time another server.
-            let database = Database::open(store.path()).unwrap();
+            let database = Database::open(store.path(), None, "test").unwrap();
             let before = noted(&database).len();
             let found = look(&machine.places());
             let note = |edit: &mut Edit| {

@@ -106,6 +106,11 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
+    /// What it was asked for with, once.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
     /// Its jobs as they are before any begins.
     fn jobs(&self, first: i64) -> impl Iterator<Item = Job> {
         let is_batch = self.runs.len() > 1;
@@ -264,6 +269,13 @@ impl Edit<'_, '_> {
         };
         self.put(&format!("job/{}", numbered(id)), &progress);
         true
+    }
+}
+
+impl Edit<'_, '_> {
+    /// Whether this changes how far a job is.
+    pub(crate) fn puts_progress(&self, id: i64) -> bool {
+        self.puts(&format!("job/{}", numbered(id)))
     }
 }
 

@@ -83,6 +83,7 @@ kinds! {
     RunStopped "run-stopped" Runs false,
     RunFailed "run-failed" Runs true,
     RunResumed "run-resumed" Runs false,
+    RunTakenOver "run-taken-over" Runs false,
     RunImported "run-imported" Runs false,
     RunsRemoved "runs-removed" Runs false,
     ScheduleAdded "schedule-added" Runs false,

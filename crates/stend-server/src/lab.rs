@@ -16,13 +16,14 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::database::{Database, Edit, Records};
 use crate::error::ServerError;
+use crate::fleet::Fleet;
 use crate::guard::Tries;
 use crate::journal::Kind;
 use crate::live::Streams;
 use crate::order::Order;
 use crate::pages::samples::Sampled;
 use crate::problem::Problem;
-use crate::work;
+use crate::work::{self, Attended};
 
 /// The runs, and the store's version at which they were read.
 struct Listed {
@@ -48,6 +49,8 @@ pub(crate) struct Lab {
     /// The program that measures.
     pub(crate) program: PathBuf,
     pub(crate) database: Database,
+    /// This node among others, if there are others.
+    pub(crate) fleet: Option<Arc<Fleet>>,
     /// Counts changes.
     change: watch::Sender<u64>,
     /// Tells that the journal has grown.
@@ -55,6 +58,8 @@ pub(crate) struct Lab {
     runs: Mutex<Option<Listed>>,
     /// The processes that this server has started, by their runs.
     processes: Mutex<BTreeMap<String, Pid>>,
+    /// The jobs that it sees to, by their numbers.
+    attended: Mutex<BTreeMap<i64, Attended>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
@@ -77,7 +82,13 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    pub(crate) fn new(store: PathBuf, program: PathBuf, database: Database, is_secure: bool) -> Self {
+    pub(crate) fn new(
+        store: PathBuf,
+        program: PathBuf,
+        database: Database,
+        fleet: Option<Fleet>,
+        is_secure: bool,
+    ) -> Self {
         let (change, noted) = (watch::channel(0).0, watch::channel(()).0);
         let (of_change, of_noted) = (change.clone(), noted.clone());
         database.0.follow(move |changed| {
@@ -96,10 +107,12 @@ impl Lab {
             store,
             program,
             database,
+            fleet: fleet.map(Arc::new),
             change,
             noted,
             runs: Mutex::default(),
             processes: Mutex::default(),
+            attended: Mutex::default(),
             suites: OnceLock::new(),
             sampled: Mutex::default(),
             is_secure,
@@ -111,6 +124,21 @@ impl Lab {
             one_sign_in: tokio::sync::Mutex::default(),
             one_import: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// What the machine of this node is called, and the node.
+    pub(crate) fn here(&self) -> &str {
+        self.fleet.as_ref().map_or(HERE, |fleet| &fleet.node)
+    }
+
+    /// What a machine is called by commands that run here.
+    pub(crate) fn name_here<'a>(&self, machine: &'a str) -> &'a str {
+        if machine == self.here() { HERE } else { machine }
+    }
+
+    /// The jobs that this server sees to, by their numbers.
+    pub(crate) fn attended(&self) -> MutexGuard<'_, BTreeMap<i64, Attended>> {
+        self.attended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn processes(&self) -> MutexGuard<'_, BTreeMap<String, Pid>> {
@@ -181,15 +209,29 @@ impl Lab {
         Ok(runs)
     }
 
-    /// The names of the machines that can be measured: this one, and those that `stend hosts` lists.
+    /// The names of the machines that this server reaches: its own first, and those that `stend hosts` lists.
+    pub(crate) fn reached(&self) -> Result<Vec<String>, ServerError> {
+        let hosts = Hosts::read(&self.store).map_err(|error| ServerError::Refused(error.to_string()))?;
+        let mut names = vec![self.here().to_owned()];
+        names.extend(
+            hosts.all().iter().map(|host| host.name.clone()).filter(|name| name != HERE && name != self.here()),
+        );
+        Ok(names)
+    }
+
+    /// The names of the machines that can be measured: those that this server reaches, and other nodes.
     pub(crate) async fn machines(self: &Arc<Self>) -> Result<Vec<String>, Problem> {
-        let directory = self.store.clone();
-        let read = tokio::task::spawn_blocking(move || Hosts::read(&directory)).await;
+        let lab = Arc::clone(self);
+        let read = tokio::task::spawn_blocking(move || lab.reached()).await;
         let unreadable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
-        let hosts =
-            read.map_err(|panic| unreadable(panic.to_string()))?.map_err(|error| unreadable(error.to_string()))?;
-        let mut names = vec![HERE.to_owned()];
-        names.extend(hosts.all().iter().map(|host| host.name.clone()).filter(|name| name != HERE));
+        let read = read.map_err(|panic| unreadable(panic.to_string()))?;
+        let mut names = read.map_err(|error| unreadable(error.to_string()))?;
+        let known = self.known();
+        for machine in known.nodes.iter().flat_map(|(_, node)| &node.machines) {
+            if !names.contains(machine) {
+                names.push(machine.clone());
+            }
+        }
         Ok(names)
     }
 

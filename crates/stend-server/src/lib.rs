@@ -13,6 +13,7 @@ mod database;
 mod error;
 mod etag;
 mod files;
+mod fleet;
 mod guard;
 mod health;
 mod jobs;
@@ -57,6 +58,7 @@ pub use tls::Certificate;
 
 use accounts::{Kind, Secret, fresh_secret};
 use database::Database;
+use fleet::{Fleet, Joined, NodeEntry};
 use guard::{needs, now, same_site, signed_in};
 use lab::Lab;
 use settings::Settings;
@@ -74,6 +76,8 @@ pub struct Served {
     pub program: PathBuf,
     /// Where to listen; port 0 is any that is free.
     pub listen: SocketAddr,
+    /// The fleet to join, and what the node is called in it. A store that is a node's already needs none.
+    pub fleet: Option<(String, Option<String>)>,
     /// What to serve TLS with. Beyond this machine it is always served, with a certificate that is made where none is given.
     pub certificate: Option<Certificate>,
 }
@@ -103,7 +107,11 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let settings = Settings::read(&served.store)?;
     // A store that this version does not read would be said on each page.
     drop(Store::open_to_read(&served.store)?);
-    let database = Database::open(&served.store)?;
+    let joined = match &served.fleet {
+        Some((address, node)) => Some(Joined::join(&served.store, address, node.as_deref())?),
+        None => Joined::read(&served.store)?,
+    };
+    let database = Database::open(&served.store, joined.as_ref(), "server")?;
     let has_users = !database.known().users().is_empty();
     let is_beyond = !served.listen.ip().is_loopback();
     if is_beyond && !has_users {
@@ -116,9 +124,13 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let own = (is_beyond && served.certificate.is_none()).then(|| tls::own(&served.store, served.listen.ip()));
     let own = own.transpose()?;
     let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
+    let own_certificate_text = own.as_ref().map(|own| std::fs::read_to_string(&own.certificate)).transpose();
+    let own_certificate_text =
+        own_certificate_text.map_err(|source| ServerError::System { what: "the certificate", source })?;
     let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
     // The one-time tokens of servers before this one open nothing more.
-    while database.change(|edit| Ok(edit.forget_some(now(), false)))? {}
+    let node = joined.as_ref().map_or("", |joined| &joined.node);
+    while database.change(|edit| Ok(edit.forget_some(now(), Some(node))))? {}
     settings.make_places(&database)?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
@@ -129,7 +141,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let token = (!has_users).then(fresh_secret);
     if let Some(token) = &token {
         let (kind, role) = (Kind::Once, Role::Admin);
-        let secret = Secret { secret: token, kind, user: None, role, name: "", ends_at: None };
+        let secret = Secret { secret: token, kind, user: None, role, name: node, ends_at: None };
         database.change(|edit| {
             edit.keep_secret(&secret);
             Ok(())
@@ -139,6 +151,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let refused = |source| ServerError::Listen { address: served.listen, source };
     let listener = TcpListener::bind(served.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
+    let home = format!("{} {}", machine_id(), served.store.display());
+    let fleet = joined.as_ref().map(|joined| Fleet::begin(database.0.agreement(), joined, &home)).transpose()?;
     let note = |kind, detail: &'static str| {
         database.change(|edit| {
             edit.note(kind, None, &address.to_string(), detail);
@@ -152,7 +166,15 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         .build()
         .map_err(failed("threads cannot be made"))?;
     let names = Arc::new(Names::new(address, tls.as_ref()));
-    let lab = Arc::new(Lab::new(served.store, served.program, database.clone(), tls.is_some()));
+    let lab = Arc::new(Lab::new(served.store, served.program, database.clone(), fleet, tls.is_some()));
+    let node = NodeEntry {
+        url: joined.and_then(|joined| joined.url).unwrap_or_else(|| format!("{}{}", names.scheme(), names.to_open())),
+        certificate: own_certificate_text,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        began_at: jiff::Timestamp::now().to_string(),
+        machines: Vec::new(),
+    };
+    fleet::start(&lab, node);
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (
             signal(SignalKind::interrupt()).map_err(failed("signals"))?,
@@ -187,6 +209,13 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     // Threads that wait for a run would hold the runtime until its end.
     runtime.shutdown_background();
     Ok(())
+}
+
+/// What tells this machine from others.
+fn machine_id() -> String {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
+    let id = read("/etc/machine-id").or_else(|| read("/proc/sys/kernel/random/boot_id"));
+    id.unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
 }
 
 fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
@@ -295,7 +324,7 @@ impl Users {
     /// # Errors
     /// The server's file cannot be used.
     pub fn open(store: &Path) -> Result<Self, ServerError> {
-        Database::open(store).map(Self)
+        Database::open(store, Joined::read(store)?.as_ref(), "users").map(Self)
     }
 
     /// All, by name.

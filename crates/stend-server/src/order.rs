@@ -162,12 +162,13 @@ impl Order {
         serde_json::to_string_pretty(self).expect("an order can be written")
     }
 
-    /// The words of the command, in a directory where the files are. A value stands in one word with its option, and a suite is a plain word, so none is
+    /// The words of the command, in a directory where the files are, on the node whose machine is called `here`. A value stands in one word with its option, and a suite is a plain word, so none is
     /// taken for an option. (Behind `--` it would be a command to time.)
-    pub(crate) fn words(&self) -> Vec<String> {
+    pub(crate) fn words(&self, here: &str) -> Vec<String> {
         let mut words = vec!["run".to_owned()];
         words.extend(self.suite.clone());
-        words.push(format!("--on={}", self.machine));
+        let names = self.machine.split(',').map(|machine| if machine == here { HERE } else { machine });
+        words.push(format!("--on={}", names.collect::<Vec<_>>().join(",")));
         words.extend(self.job_files.iter().map(|file| format!("--fio={file}")));
         words.extend(self.label.iter().map(|label| format!("--label={label}")));
         words.extend(self.repeats.iter().map(|repeats| format!("--repeats={repeats}")));
@@ -238,7 +239,7 @@ impl Order {
             return refused("timed: a parameter has a name without =, and values without commas, one at least");
         }
         self.state.iter().try_for_each(MachineState::check)?;
-        if self.words().iter().any(|word| word.contains('\0')) {
+        if self.words(HERE).iter().any(|word| word.contains('\0')) {
             return refused("order: it is plain text");
         }
         if !(-10..=10).contains(&self.priority) {
@@ -298,6 +299,14 @@ impl From<Order> for Batch {
 }
 
 impl Batch {
+    /// The same, with `local` by its name in the fleet.
+    pub(crate) fn named_by(mut self, here: &str) -> Self {
+        for machine in self.machines.iter_mut().filter(|machine| *machine == HERE) {
+            here.clone_into(machine);
+        }
+        self
+    }
+
     /// How many rounds it has.
     fn sessions(&self) -> u32 {
         self.sessions.unwrap_or(if self.switch.is_some() { SESSIONS_OF_STATES } else { 1 })
@@ -363,9 +372,9 @@ impl Batch {
         })
     }
 
-    /// The words of the command that would do all of it.
-    pub(crate) fn words(&self) -> Vec<String> {
-        let mut words = Order { machine: self.machines.join(","), ..self.order.clone() }.words();
+    /// The words of the command that would do all of it, on that node.
+    pub(crate) fn words(&self, here: &str) -> Vec<String> {
+        let mut words = Order { machine: self.machines.join(","), ..self.order.clone() }.words(here);
         let is_said = self.sessions() > 1 || self.switch.is_some();
         words.extend(is_said.then(|| format!("--sessions={}", self.sessions())));
         let states = self.switch.iter().flatten();

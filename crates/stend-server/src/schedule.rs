@@ -119,7 +119,7 @@ pub(crate) async fn keep_time(lab: Arc<Lab>) {
     let mut since = Zoned::now();
     loop {
         changes.mark_unchanged();
-        while matches!(lab.change(|edit| Ok(edit.forget_some(this_second(), true))).await, Ok(true)) {}
+        while matches!(lab.change(|edit| Ok(edit.forget_some(this_second(), None))).await, Ok(true)) {}
         let lines = lab.known().lines();
         let now = Zoned::now();
         // A clock that was set back does not make the past come again: what was queued at a time has the time in its key.
@@ -144,6 +144,10 @@ async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
     // No key that is sent holds this character.
     let mine = format!("line\u{1f}{}\u{1f}", line.id);
     let key = format!("{mine}{}", time.timestamp());
+    // Another node may have been faster.
+    if lab.known().orders.iter().any(|(_, ordered)| ordered.key() == Some(&key)) {
+        return;
+    }
     let is_mine = |job: &Job| job.key.as_ref().is_some_and(|key| key.starts_with(&mine));
     let waits = lab.known().open_ones().any(|job| job.state == State::Waiting && is_mine(job));
     let refused = if waits {

@@ -222,11 +222,39 @@ fn gather() -> Duration {
     Duration::from_secs(10)
 }
 
-fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+pub(crate) fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let text = String::deserialize(deserializer)?;
     let wrong = || serde::de::Error::custom(format!("{text:?} is no duration; write 30s, 10m or 24h"));
     let duration: SignedDuration = text.parse().map_err(|_| wrong())?;
     Duration::try_from(duration).map_err(|_| wrong())
+}
+
+/// The text of a file that its owner writes, if there is one, and whether nobody else reads it.
+pub(crate) fn own_file(path: &Path) -> Result<Option<(String, bool)>, String> {
+    // Not one that keeps whoever opens it waiting.
+    let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = match OpenOptions::new().read(true).custom_flags(no_wait).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error.to_string()),
+    };
+    let found = file.metadata().map_err(|error| error.to_string())?;
+    let own = rustix::process::geteuid().as_raw();
+    if !found.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    if found.uid() != own {
+        return Err(format!("it belongs to user number {}; it must be yours: chown {own}", found.uid()));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err("others may write to it; take that from them: chmod go-w".into());
+    }
+    let mut text = String::new();
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > LONGEST {
+        return Err(format!("it is longer than {LONGEST} bytes"));
+    }
+    Ok(Some((text, found.mode() & 0o077 == 0)))
 }
 
 impl Settings {
@@ -234,31 +262,9 @@ impl Settings {
     pub(crate) fn read(store: &Path) -> Result<Self, ServerError> {
         let path = store.join(FILE);
         let refused = |why: String| ServerError::Refused(format!("{}: {why}", path.display()));
-        // Not one that keeps whoever opens it waiting.
-        let no_wait = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-        let file = match OpenOptions::new().read(true).custom_flags(no_wait).open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(refused(error.to_string())),
-        };
-        let found = file.metadata().map_err(|error| refused(error.to_string()))?;
-        let own = rustix::process::geteuid().as_raw();
-        if !found.is_file() {
-            return Err(refused("it is not a regular file".into()));
-        }
-        if found.uid() != own {
-            return Err(refused(format!("it belongs to user number {}; it must be yours: chown {own}", found.uid())));
-        }
-        if found.mode() & 0o022 != 0 {
-            return Err(refused("others may write to it; take that from them: chmod go-w".into()));
-        }
-        let mut text = String::new();
-        file.take(LONGEST + 1).read_to_string(&mut text).map_err(|error| refused(error.to_string()))?;
-        if text.len() as u64 > LONGEST {
-            return Err(refused(format!("it is longer than {LONGEST} bytes")));
-        }
+        let Some((text, is_private)) = own_file(&path).map_err(refused)? else { return Ok(Self::default()) };
         let file: File = toml::from_str(&text).map_err(|error| refused(in_a_line(&error, &text)))?;
-        if file.has_secrets() && found.mode() & 0o077 != 0 {
+        if file.has_secrets() && !is_private {
             return Err(refused("it holds secrets, and others may read it; take that from them: chmod 600".into()));
         }
         file.check().map_err(refused)
@@ -291,7 +297,7 @@ impl Settings {
 }
 
 /// What is wrong with the text, with the line and the table, and nothing of what stands there.
-fn in_a_line(error: &toml::de::Error, text: &str) -> String {
+pub(crate) fn in_a_line(error: &toml::de::Error, text: &str) -> String {
     let said = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
     let Some(before) = error.span().and_then(|span| text.get(..span.start)) else { return said };
     let table = before.lines().rev().find_map(|line| {

@@ -3,6 +3,7 @@
 //! They are not this process's children in any way that counts: they live on when it ends, and the next server finds them again by the run's id among
 //! their words. So a run that is watched is the run that nobody watches.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
@@ -15,7 +16,8 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, kill_process_group, waitid};
+use stend_fleet::{Claim, Lost};
 use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
@@ -23,6 +25,7 @@ use stend_store::{MeasuringLock, Store, StoreError};
 use crate::database::Edit;
 use crate::error::ServerError;
 use crate::files::{self, Directory};
+use crate::fleet;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -41,41 +44,20 @@ const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
 /// So much of what a run said is shown.
 const LOG_SHOWN: u64 = 64 * 1024;
 
-/// Gives each machine its next job, for ever.
+/// A job that this server sees to.
+#[derive(Debug)]
+pub(crate) struct Attended {
+    run: String,
+    /// Whether its process was told to stop.
+    is_told: bool,
+}
+
+/// Gives each machine that this node reaches its next job, and sees to those that the node has claimed, for ever.
 pub(crate) async fn dispatch(lab: Arc<Lab>) {
     let mut changes = lab.changes();
-    // What was at work when the last server ended, first.
-    let mut attended = BTreeSet::new();
     loop {
-        let open = lab.known().queue();
-        attended.retain(|id| open.iter().any(|job| job.id == *id && job.state.is_at_work()));
-        let mut busy: BTreeSet<&str> =
-            open.iter().filter(|job| job.state.is_at_work()).map(|job| job.order.machine.as_str()).collect();
-        // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
-        let mut rounds = BTreeMap::new();
-        for job in &open {
-            let has_its_turn =
-                job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
-            let is_next = job.state == State::Waiting && has_its_turn && busy.insert(&job.order.machine);
-            if !is_next && !job.state.is_at_work() || attended.contains(&job.id) {
-                continue;
-            }
-            if is_next {
-                let begun = job.clone();
-                // Before the process is there: so one that is there is always known of.
-                let set = move |edit: &mut Edit| {
-                    let is_set = edit.set(begun.id, &[State::Waiting], State::Running, None);
-                    if is_set {
-                        edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
-                    }
-                    Ok(is_set)
-                };
-                if !matches!(lab.change(set).await, Ok(true)) {
-                    continue;
-                }
-            }
-            attended.insert(job.id);
-            tokio::spawn(attend(Arc::clone(&lab), job.clone()));
+        if !lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) {
+            give_out(&lab).await;
         }
         if changes.changed().await.is_err() {
             return;
@@ -83,8 +65,64 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
     }
 }
 
+async fn give_out(lab: &Arc<Lab>) {
+    let (open, claimed) = {
+        let known = lab.known();
+        let of_jobs = |(job, claim): (&str, &Claim)| Some((job.parse().ok()?, claim.clone()));
+        (known.queue(), known.claims.all().filter_map(of_jobs).collect::<BTreeMap<i64, Claim>>())
+    };
+    let reading = Arc::clone(lab);
+    let reached = tokio::task::spawn_blocking(move || reading.reached()).await;
+    // A file of hosts that cannot be read now may be later.
+    let reached = reached.ok().and_then(Result::ok).unwrap_or_else(|| vec![lab.here().to_owned()]);
+    let mut busy: BTreeSet<&str> = claimed.values().map(|claim| claim.machine.as_str()).collect();
+    // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
+    let mut rounds = BTreeMap::new();
+    for job in &open {
+        let has_its_turn =
+            job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
+        let claim = match claimed.get(&job.id) {
+            Some(claim) => Some(claim.clone()).filter(|claim| claim.node == lab.here()),
+            None if !reached.contains(&job.order.machine) => None,
+            None if job.state == State::Waiting && !(has_its_turn && busy.insert(&job.order.machine)) => None,
+            None => claim(lab, job).await,
+        };
+        let Some(claim) = claim else { continue };
+        match lab.attended().entry(job.id) {
+            Entry::Vacant(entry) => {
+                entry.insert(Attended { run: job.run.clone(), is_told: false });
+                tokio::spawn(attend(Arc::clone(lab), job.clone(), claim));
+            }
+            Entry::Occupied(mut entry) => {
+                if job.state == State::Stopping && !entry.get().is_told {
+                    // One that is not there yet is told when it is.
+                    entry.get_mut().is_told = stop(lab, &job.run);
+                }
+            }
+        }
+    }
+}
+
+/// Claims a job for this node, and begins it if it waits. So a process that is there is always known of.
+async fn claim(lab: &Arc<Lab>, job: &Job) -> Option<Claim> {
+    let (begun, node) = (job.clone(), lab.here().to_owned());
+    let claim = move |edit: &mut Edit| {
+        let claim = edit.claim(fleet::claims, &begun.id.to_string(), &begun.order.machine, &node);
+        if claim.is_some() && edit.set(begun.id, &[State::Waiting], State::Running, None) {
+            edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
+        }
+        // It may have been stopped meanwhile.
+        let is_open =
+            edit.puts_progress(begun.id) || edit.known.job(begun.id).is_some_and(|job| job.state.is_at_work());
+        if is_open { Ok(claim) } else { Err(Lost(begun.run.clone()).into()) }
+    };
+    lab.change(claim).await.ok().flatten()
+}
+
 /// Sees a job to its end.
-async fn attend(lab: Arc<Lab>, job: Job) {
+async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
+    let fences = || lab.fleet.as_ref().map(|fleet| fleet.fences());
+    let before = fences();
     let ended = {
         let (lab, job) = (Arc::clone(&lab), job.clone());
         tokio::task::spawn_blocking(move || {
@@ -100,20 +138,40 @@ async fn attend(lab: Arc<Lab>, job: Job) {
         Ok((Err(error), _)) => (State::Failed, Some(error.to_string()), None),
         Err(panic) => (State::Failed, Some(panic.to_string()), None),
     };
-    let suite = suite.unwrap_or_else(|| job.order.work());
-    let set = move |edit: &mut Edit| {
-        let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
-        match state {
-            State::Finished if is_set => edit.note(Kind::RunFinished, None, &job.run, &suite),
-            State::Failed if is_set => {
-                edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
+    // What ended because the node was cut off goes on later, here or elsewhere.
+    if fences() == before || state == State::Finished {
+        let suite = suite.unwrap_or_else(|| job.order.work());
+        let set = {
+            let job = job.clone();
+            move |edit: &mut Edit| {
+                let id = job.id.to_string();
+                edit.hold(fleet::claims, &id, &claim)?;
+                let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
+                match state {
+                    State::Finished if is_set => edit.note(Kind::RunFinished, None, &job.run, &suite),
+                    State::Failed if is_set => {
+                        edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
+                    }
+                    // Who stopped it has been noted.
+                    _ => {}
+                }
+                edit.free(fleet::claims, &id);
+                Ok(())
             }
-            // Who stopped it has been noted.
-            _ => {}
-        }
-        Ok(())
-    };
-    let _ = lab.change(set).await;
+        };
+        let _ = lab.change(set).await;
+    }
+    lab.attended().remove(&job.id);
+    lab.changed();
+}
+
+/// Tells all that is measured here to stop, or ends it.
+pub(crate) fn end_all(lab: &Lab, is_killed: bool) {
+    let runs: Vec<String> = lab.attended().values().map(|attended| attended.run.clone()).collect();
+    for pid in runs.iter().filter_map(|run| process(lab, run)) {
+        // A process that this server has started leads a group, and so does one of the server before.
+        let _ = if is_killed { kill_process_group(pid, Signal::KILL) } else { kill_process(pid, Signal::INT) };
+    }
 }
 
 /// Starts what is missing of a job, or finds what is at work, and waits for its end.
@@ -134,7 +192,7 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
         }
         let words = match begun {
             Some(_) => job.order.words_to_resume(&job.run),
-            None => [job.order.words(), vec![format!("--id={}", job.run)]].concat(),
+            None => [job.order.words(lab.here()), vec![format!("--id={}", job.run)]].concat(),
         };
         if !is_free(lab, job)? {
             return Ok((State::Stopped, None));
@@ -160,7 +218,7 @@ fn is_stopping(lab: &Lab, job: &Job) -> bool {
 
 /// Waits until nobody measures the machine with this store by hand; whether the job is still wanted then.
 fn is_free(lab: &Lab, job: &Job) -> Result<bool, ServerError> {
-    let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(&job.order.machine).ok());
+    let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(lab.name_here(&job.order.machine)).ok());
     let address = destination.filter(|destination| !destination.is_here()).map(|destination| destination.address);
     let mut told = None;
     while let Err(StoreError::Measuring { holder, .. }) = MeasuringLock::take(&lab.store, address.as_deref()) {
@@ -385,13 +443,13 @@ mod tests {
         let program = store.path().join("program");
         std::fs::write(&program, "#!/bin/sh\nexec sleep 1000\n").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let database = Database::open(store.path()).unwrap();
+        let database = Database::open(store.path(), None, "test").unwrap();
         let order: Order = serde_json::from_str(r#"{"suite": "quick"}"#).unwrap();
         let batch = order.into();
         let Added::New(jobs) = database.change(|edit| edit.add(&batch, None, None)).unwrap() else {
             panic!("it is new")
         };
-        let lab = Lab::new(store.path().to_owned(), program, database, false);
+        let lab = Lab::new(store.path().to_owned(), program, database, None, false);
         // As the server has it: what a script starts in the background ignores SIGINT, and so would all that it starts.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _inside = runtime.enter();

@@ -1433,6 +1433,7 @@ server-journal-run-finished = Run { $about } of { $detail } finished
 server-journal-run-stopped = { $who } stopped run { $about } of { $detail }
 server-journal-run-failed = Run { $about } failed: { $detail }
 server-journal-run-resumed = { $who } resumed run { $about } of { $detail }
+server-journal-run-taken-over = Run { $about } was taken over from { $detail }
 server-journal-schedule-added = { $who } scheduled { $detail } at { $about }
 server-journal-schedule-removed = { $who } removed { $detail } at { $about } from the schedule
 server-journal-schedule-refused = Not queued by the schedule: { $about }: { $detail }

@@ -173,6 +173,7 @@ async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> 
 /// Checks an order by a dry run of its command, and adds it to the queue.
 pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
     batch.check()?;
+    let batch = batch.named_by(lab.here());
     // One that is there already is not looked at again: its own label would be taken.
     if let Some(added) = lab.known().added(&batch, key.as_deref()) {
         return Ok(added);
@@ -206,7 +207,14 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
     for machine in &batch.machines {
         known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
     }
-    let mut words = batch.words();
+    // Of a machine that only other nodes reach this one says what it would do itself.
+    let reached = blocking(lab, Lab::reached).await??;
+    let mut asked = batch.clone();
+    asked.machines.retain(|machine| reached.contains(machine));
+    if asked.machines.is_empty() {
+        asked.machines.push(lab.here().to_owned());
+    }
+    let mut words = asked.words(lab.here());
     words.push("--dry-run".into());
     let order = batch.order.clone();
     let texts = blocking(lab, move |lab| lab.files_of(&order)).await??;
@@ -237,7 +245,7 @@ pub(crate) struct Plan {
 
 /// Says what an order would do, and queues nothing.
 pub(crate) async fn plan(lab: Served, order: Body<Order>) -> Answer<Json<Plan>> {
-    let batch = read(order)?.into();
+    let batch = Batch::from(read(order)?).named_by(lab.here());
     Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch).await? }))
 }
 
@@ -249,18 +257,14 @@ pub(crate) async fn stop(lab: Served, who: Extension<Who>, Path(id): Path<i64>) 
 pub(crate) async fn stopped(lab: &Arc<Lab>, id: i64, user: Option<String>) -> Answer<Job> {
     use crate::jobs::State::{Running, Stopped, Stopping, Waiting};
     let job = known_job(lab, id)?;
-    let run = job.run.clone();
     let set = move |edit: &mut Edit| {
         let is_at_work = !edit.set(id, &[Waiting], Stopped, None);
         if !is_at_work || edit.set(id, &[Running], Stopping, None) {
-            edit.note(Kind::RunStopped, user.as_deref(), &run, &job.order.work());
+            edit.note(Kind::RunStopped, user.as_deref(), &job.run, &job.order.work());
         }
-        Ok(is_at_work)
+        Ok(())
     };
-    if lab.change(set).await? {
-        // One that has ended has no process.
-        blocking(lab, move |lab| work::stop(lab, &job.run)).await?;
-    }
+    lab.change(set).await?;
     known_job(lab, id)
 }
 

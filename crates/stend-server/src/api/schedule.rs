@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::accounts::{Body, read};
 use stend_model::record::JSON_VERSION;
+use stend_model::run::HERE;
 
 use super::jobs::planned;
 use super::{Answer, Served};
@@ -53,6 +54,8 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
     if order.label.is_some() {
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, ONE_LABEL));
     }
+    let machine = if order.machine == HERE { lab.here().to_owned() } else { order.machine };
+    let order = Order { machine, ..order };
     planned(lab, &order.clone().into()).await?;
     let add = move |edit: &mut Edit| {
         edit.name_files(&order)?;

@@ -107,7 +107,7 @@ struct OneRun {
 }
 
 pub(crate) async fn home(lab: Served, reader: Reader) -> Response {
-    let form = OrderForm { key: fresh_secret(), ..OrderForm::blank() };
+    let form = OrderForm { key: fresh_secret(), ..OrderForm::blank(lab.here()) };
     let home = gathered(&lab, reader.clone(), form, None, None).await;
     page(reader, home)
 }

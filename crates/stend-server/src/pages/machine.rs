@@ -6,7 +6,6 @@ use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
 use stend_model::record::Summary;
-use stend_model::run::HERE;
 use stend_report::numbers::in_language;
 use stend_report::words::machine::five_lines_in;
 use stend_stand::hosts::Hosts;
@@ -66,7 +65,7 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<St
     let mut jobs = lab.known().queue();
     jobs.retain(|job| job.order.machine == name);
     let language = reader.language;
-    let wanted = name.clone();
+    let wanted = lab.name_here(&name).to_owned();
     let read = move |lab: &Lab| -> Result<_, ServerError> {
         let hosts = Hosts::read(&lab.store).map_err(|error| ServerError::Refused(error.to_string()))?;
         let all = lab.runs()?;
@@ -81,7 +80,7 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<St
     let scenarios = newest.as_ref().map(|run| run.suite.scenarios.iter().map(|one| one.name.clone()).collect());
     let seen_at = newest.map(|run| run.started_at.to_string());
     let (mut load, mut temperatures) = (Vec::new(), Vec::new());
-    if name == HERE {
+    if name == lab.here() {
         let figure = |text: String| in_language(&text, language);
         let now = blocking(lab, |_| (metrics::load("/proc".as_ref()), metrics::temperatures("/sys".as_ref()))).await?;
         load = now.0.iter().map(|mean| figure(format!("{mean:.2}"))).collect();

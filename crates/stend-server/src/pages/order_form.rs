@@ -51,8 +51,8 @@ pub(crate) struct OrderForm {
 }
 
 impl OrderForm {
-    pub(super) fn blank() -> Self {
-        Self { suite: "quick".into(), machines: vec![HERE.into()], ..Self::default() }
+    pub(super) fn blank(here: &str) -> Self {
+        Self { suite: "quick".into(), machines: vec![here.to_owned()], ..Self::default() }
     }
 
     pub(super) fn of(fields: Vec<(String, String)>) -> Result<Self, BadField> {

@@ -16,6 +16,13 @@ pub(super) struct Arguments {
     /// Where to listen, an address of this machine with a port; port 0 is any free one. Beyond this machine it requires users (`stend users`) and serves TLS
     #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7836))]
     listen: SocketAddr,
+    /// Join the fleet that agrees in the etcd at this address, etcd://HOST:PORT,HOST:PORT. It is kept in fleet.toml beside the store, and need not be given
+    /// again (docs/guide/fleet.md)
+    #[arg(long, value_name = "ADDRESS")]
+    fleet: Option<String>,
+    /// What this machine is called in the fleet [default: its host name]
+    #[arg(long, value_name = "NAME", requires = "fleet")]
+    node: Option<String>,
     /// Serve TLS with this certificate, PEM, followed by those of its authorities [default: beyond this machine, one that is made and kept beside the store]
     #[arg(long, value_name = "FILE", requires = "key")]
     certificate: Option<PathBuf>,
@@ -33,6 +40,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let quiet = global.quiet;
     let certificate = arguments.certificate.clone().zip(arguments.key.clone());
     let certificate = certificate.map(|(certificate, key)| Certificate { certificate, key });
+    let fleet = arguments.fleet.clone().map(|address| (address, arguments.node.clone()));
     let ready = |ready: Ready| {
         let Ready { url, has_token, own_certificate } = ready;
         // Whoever starts it for another program has the address and the token from the first line.
@@ -45,7 +53,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             talk!("{in_by}; Ctrl-C ends the server, and runs that are being measured go on");
         }
     };
-    stend_server::serve(Served { store, program, listen, certificate }, ready).map_err(failure)?;
+    stend_server::serve(Served { store, program, listen, fleet, certificate }, ready).map_err(failure)?;
     Ok(Exit::Fine)
 }
 

@@ -23,6 +23,7 @@ mod energy;
 mod faults;
 mod fio_examples;
 mod fitness;
+mod fleet;
 mod formats;
 mod frail_hosts;
 mod history;

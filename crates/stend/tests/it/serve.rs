@@ -79,7 +79,7 @@ impl<'a> Server<'a> {
     }
 
     /// With its one-time token.
-    fn signed_in(mut self) -> Self {
+    pub(crate) fn signed_in(mut self) -> Self {
         let form = format!("token={}", self.token);
         let answer = self.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
         assert_eq!(answer.status, 303, "{}", answer.body);

@@ -1,0 +1,321 @@
+//! A node of a fleet: what it is called, where the fleet keeps what it agrees on, and whether the node still hears of it.
+//!
+//! A node beats, and what it works for is its own as long as it does. One that has had no answer for most of a lease stops what it measures, before
+//! another node may take it over.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use stend_fleet::{Access, Address, Agreement, Beat, BeatError, Claim, Claims, Etcd, Lookout, Silent};
+use stend_model::run::HERE;
+
+use crate::database::{Edit, Records};
+use crate::error::ServerError;
+use crate::jobs::State;
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::order::is_plain_name;
+use crate::settings::{Secret, own_file};
+use crate::work;
+
+/// The file, in the store's directory.
+const FILE: &str = "fleet.toml";
+
+/// So long a node is not heard of before another may take its jobs.
+const LEASE: Duration = Duration::from_secs(20);
+
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+const LONGEST_LEASE: Duration = Duration::from_secs(600);
+
+/// In a lease a node beats so often.
+const BEATS: u32 = 4;
+
+/// Where a store's fleet is, and who the node is in it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Joined {
+    /// Where the fleet keeps what it agrees on.
+    pub(crate) address: String,
+    /// What the node is called. So is its machine.
+    pub(crate) node: String,
+    /// Where other nodes reach it; otherwise where it listens.
+    pub(crate) url: Option<String>,
+    authority: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    user: Option<String>,
+    password: Option<Secret>,
+    /// So long a node is not heard of before another may take its jobs: the same for all.
+    #[serde(default = "lease", deserialize_with = "crate::settings::duration")]
+    pub(crate) lease: Duration,
+}
+
+fn lease() -> Duration {
+    LEASE
+}
+
+impl Joined {
+    /// Reads the file of a store, if there is one.
+    pub(crate) fn read(store: &Path) -> Result<Option<Self>, ServerError> {
+        let path = store.join(FILE);
+        let refused = |why: String| ServerError::Refused(format!("{}: {why}", path.display()));
+        let Some((text, is_private)) = own_file(&path).map_err(refused)? else { return Ok(None) };
+        let joined: Self = toml::from_str(&text).map_err(|error| refused(crate::settings::in_a_line(&error, &text)))?;
+        if joined.password.is_some() && !is_private {
+            return Err(refused("it holds a password, and others may read it; take that from them: chmod 600".into()));
+        }
+        joined.check().map_err(refused)?;
+        Ok(Some(joined))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !(SHORTEST_LEASE..=LONGEST_LEASE).contains(&self.lease) {
+            return Err("lease: it is 1s to 10m".into());
+        }
+        if !is_plain_name(&self.node) || self.node == HERE {
+            return Err("node: it is 1 to 64 letters, digits, and - . or _, and not \"local\"".into());
+        }
+        if self.certificate.is_some() != self.key.is_some() || self.user.is_some() != self.password.is_some() {
+            return Err("give certificate and key, or user and password, together".into());
+        }
+        Address::parse(&self.address).map(drop).map_err(|error| format!("address: {error}"))
+    }
+
+    /// Joins the fleet at an address, unless the store is of one already.
+    pub(crate) fn join(store: &Path, address: &str, node: Option<&str>) -> Result<Self, ServerError> {
+        if let Some(joined) = Self::read(store)? {
+            let is_other = joined.address != address || node.is_some_and(|node| node != joined.node);
+            if is_other {
+                let said = format!(
+                    "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
+                    joined.node, joined.address
+                );
+                return Err(ServerError::Refused(said));
+            }
+            return Ok(joined);
+        }
+        let own = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let node = node.map_or_else(own, str::to_owned);
+        let joined = Self {
+            address: address.to_owned(),
+            node,
+            url: None,
+            authority: None,
+            certificate: None,
+            key: None,
+            user: None,
+            password: None,
+            lease: LEASE,
+        };
+        joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
+        joined.etcd(store)?.get("any")?;
+        let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
+        let write = || -> std::io::Result<()> {
+            let mut options = std::fs::OpenOptions::new();
+            let mut file = options.create_new(true).write(true).mode(0o600).open(store.join(FILE))?;
+            std::io::Write::write_all(&mut file, text.as_bytes())
+        };
+        write().map_err(|source| ServerError::System { what: FILE, source })?;
+        Ok(joined)
+    }
+
+    /// What the fleet agrees on. Paths are from the store's directory.
+    pub(crate) fn etcd(&self, store: &Path) -> Result<Etcd, ServerError> {
+        let read = |path: &PathBuf| {
+            let path = store.join(path);
+            std::fs::read(&path).map_err(|error| ServerError::Refused(format!("{}: {error}", path.display())))
+        };
+        let certificate = self.certificate.as_ref().zip(self.key.as_ref());
+        let access = Access {
+            authority: self.authority.as_ref().map(read).transpose()?,
+            certificate: certificate
+                .map(|(certificate, key)| Ok::<_, ServerError>((read(certificate)?, read(key)?)))
+                .transpose()?,
+            user: self.user.clone().zip(self.password.as_ref().map(|password| password.0.clone())),
+        };
+        Ok(Etcd::new(Address::parse(&self.address)?, access)?)
+    }
+}
+
+/// What the fleet is told of a node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NodeEntry {
+    /// Where other nodes and people reach it.
+    pub(crate) url: String,
+    /// The certificate that it shows there, PEM, if it made it itself.
+    pub(crate) certificate: Option<String>,
+    pub(crate) version: String,
+    pub(crate) began_at: String,
+    /// The machines that it reaches, its own first.
+    pub(crate) machines: Vec<String>,
+}
+
+/// This node among others.
+pub(crate) struct Fleet {
+    pub(crate) node: String,
+    lease: Duration,
+    beat: Mutex<Beat>,
+    /// When the last beat was sent that was answered.
+    renewed: Mutex<Instant>,
+    /// Whether it is cut off, and measures nothing.
+    fenced: AtomicBool,
+    /// How often it was.
+    fences: AtomicU64,
+}
+
+/// The claims of what is known.
+pub(crate) fn claims(known: &Records) -> &Claims {
+    &known.claims
+}
+
+impl Fleet {
+    /// Says that the node is there. One of the same name that is no longer heard is replaced, and one that is makes this fail.
+    pub(crate) fn begin(agreement: &Arc<dyn Agreement>, joined: &Joined, home: &str) -> Result<Self, ServerError> {
+        let (node, lease) = (joined.node.as_str(), joined.lease);
+        let mut beat = Beat::new(Arc::clone(agreement), node, home);
+        let (mut lookout, began) = (Lookout::default(), Instant::now());
+        let renewed = loop {
+            let silent = lookout.look(&**agreement, node, began.elapsed(), lease)?;
+            let asked = Instant::now();
+            match beat.renew(silent.as_ref()) {
+                Ok(()) => break asked,
+                // It may have died a moment ago.
+                Err(BeatError::Taken(_)) if began.elapsed() < lease + lease / 2 => std::thread::sleep(lease / 10),
+                Err(error) => return Err(ServerError::Refused(error.to_string())),
+            }
+        };
+        Ok(Self {
+            node: node.to_owned(),
+            lease,
+            beat: Mutex::new(beat),
+            renewed: Mutex::new(renewed),
+            fenced: AtomicBool::new(false),
+            fences: AtomicU64::new(0),
+        })
+    }
+
+    /// Whether it is cut off, and measures nothing.
+    pub(crate) fn is_fenced(&self) -> bool {
+        self.fenced.load(Ordering::SeqCst)
+    }
+
+    /// How often it has been.
+    pub(crate) fn fences(&self) -> u64 {
+        self.fences.load(Ordering::SeqCst)
+    }
+
+    fn since_renewed(&self) -> Duration {
+        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Beats for ever.
+    fn keep_beating(&self, lab: &Lab) {
+        loop {
+            let asked = Instant::now();
+            match self.beat.lock().unwrap_or_else(PoisonError::into_inner).renew(None) {
+                Ok(()) => {
+                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+                    if self.fenced.swap(false, Ordering::SeqCst) {
+                        lab.changed();
+                    }
+                }
+                // It was silent for long, and another has its name now; or nobody answers.
+                Err(_) => {}
+            }
+            std::thread::sleep((self.lease / BEATS).saturating_sub(asked.elapsed()));
+        }
+    }
+
+    /// Stops what is measured here when the fleet has not been heard of for most of a lease, and ends it before the lease does.
+    fn keep_watch(&self, lab: &Lab) {
+        let mut is_killed = false;
+        loop {
+            std::thread::sleep(self.lease / 40);
+            let silence = self.since_renewed();
+            if silence < self.lease * 6 / 10 {
+                is_killed = false;
+            } else if !self.fenced.swap(true, Ordering::SeqCst) {
+                self.fences.fetch_add(1, Ordering::SeqCst);
+                work::end_all(lab, false);
+                lab.changed();
+            } else if silence >= self.lease * 8 / 10 && !is_killed {
+                is_killed = true;
+                work::end_all(lab, true);
+            }
+        }
+    }
+}
+
+/// Starts what makes a server a node, on threads of its own.
+pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
+    let Some(fleet) = &lab.fleet else { return };
+    for keep in [Fleet::keep_beating, Fleet::keep_watch] {
+        let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
+        std::thread::spawn(move || keep(&fleet, &lab));
+    }
+    let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
+    std::thread::spawn(move || keep_known(&fleet, &lab, &entry));
+}
+
+/// Tells the fleet of this node as it is, and takes over what others have lost, for ever.
+fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
+    let (mut lookout, began) = (Lookout::default(), Instant::now());
+    loop {
+        if !fleet.is_fenced() {
+            // A file of hosts that cannot be read now names none.
+            let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
+            let entry = NodeEntry { machines, ..entry.clone() };
+            let _ = lab.database.change(|edit| {
+                if edit.known.nodes.get(&fleet.node) != Some(&entry) {
+                    edit.put(&format!("node/{}", fleet.node), &entry);
+                }
+                Ok(())
+            });
+            take_over(fleet, lab, &entry.machines, &mut lookout, began.elapsed());
+        }
+        std::thread::sleep(fleet.lease / BEATS);
+    }
+}
+
+/// Takes the jobs of nodes that are silent, where this one reaches the machine too.
+fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookout, now: Duration) {
+    let others: Vec<(String, Claim)> = {
+        let known = lab.known();
+        let of_others = known.claims.all().filter(|(_, claim)| claim.node != fleet.node);
+        of_others.map(|(job, claim)| (job.to_owned(), claim.clone())).collect()
+    };
+    lookout.keep(|node| others.iter().any(|(_, claim)| claim.node == node));
+    let nodes: BTreeSet<&str> = others.iter().map(|(_, claim)| claim.node.as_str()).collect();
+    for node in nodes {
+        let looked = lookout.look(&**lab.database.0.agreement(), node, now, fleet.lease);
+        let Ok(Some(silent)) = looked else { continue };
+        let lost = others.iter().filter(|(_, claim)| claim.node == node && machines.contains(&claim.machine));
+        for (job, _) in lost {
+            // What cannot be taken now is looked at again.
+            let _ = lab.database.change(|edit| edit.take_from(job, &silent, &fleet.node));
+        }
+    }
+}
+
+impl Edit<'_, '_> {
+    /// Takes a job from a node that is silent, or gives it up when so many have lost it.
+    fn take_from(&mut self, job: &str, silent: &Silent, node: &str) -> Result<(), ServerError> {
+        let taken = self.take_over(claims, job, silent, node)?;
+        let Some(job_known) = job.parse().ok().and_then(|id| self.known.job(id)) else { return Ok(()) };
+        let (id, run) = (job_known.id, job_known.run.clone());
+        if taken.is_some() {
+            self.note(Kind::RunTakenOver, None, &run, &silent.node);
+            return Ok(());
+        }
+        let said = format!("{} nodes have lost it, the last one {}", stend_fleet::MOST_OWNERS, silent.node);
+        self.set(id, &[State::Running, State::Stopping], State::Failed, Some(&said));
+        self.note(Kind::RunFailed, None, &run, &said);
+        self.free(claims, job);
+        Ok(())
+    }
+}
