@@ -248,19 +248,20 @@ impl Records {
     pub(crate) fn who(&self, secret: &str, kind: Kind, now: i64) -> Option<Who> {
         let digest = digest(secret);
         let is_it = self.secrets.get(&digest).is_some_and(|kept| kept.kind == kind);
-        self.who_by(digest, now).filter(|_| is_it)
+        self.of_digest(&digest, now).filter(|_| is_it)
     }
 
     /// Whether what somebody signed in with is still good, and for what.
     pub(crate) fn still(&self, who: &Who, now: i64) -> Option<Who> {
-        self.who_by(who.secret.clone(), now)
+        self.of_digest(&who.secret, now)
     }
 
-    fn who_by(&self, digest: String, now: i64) -> Option<Who> {
-        let kept = self.secrets.get(&digest).filter(|kept| kept.is_good(self, now))?;
+    /// The same, by the digest of what somebody signed in with.
+    pub(crate) fn of_digest(&self, digest: &str, now: i64) -> Option<Who> {
+        let kept = self.secrets.get(digest).filter(|kept| kept.is_good(self, now))?;
         let of_user = kept.user.as_ref().and_then(|name| self.account(name)).map_or(kept.role, |user| user.role);
         let (role, by_token) = (kept.role.min(of_user), kept.kind == Kind::Token);
-        Some(Who { name: kept.user.clone(), role, secret: digest, by_token })
+        Some(Who { name: kept.user.clone(), role, secret: digest.to_owned(), by_token })
     }
 
     /// The tokens of a user, or all of them, the oldest first.

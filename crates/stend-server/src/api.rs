@@ -43,7 +43,7 @@ const USUAL_PAGE: usize = 100;
 pub(crate) const LONGEST_KEY: usize = 200;
 
 type Answer<T> = Result<T, Problem>;
-type Served = State<Arc<Lab>>;
+pub(crate) type Served = State<Arc<Lab>>;
 
 /// How many are wanted of a list.
 fn page(limit: Option<usize>) -> Answer<usize> {

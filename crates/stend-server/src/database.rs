@@ -12,6 +12,7 @@ use stend_fleet::{
 };
 
 use crate::accounts::{Account, Kept};
+use crate::archive::Archived;
 use crate::error::ServerError;
 use crate::fleet::{Joined, NodeEntry};
 use crate::jobs::{Job, Ordered, Progress};
@@ -49,6 +50,8 @@ pub(crate) struct Records {
     pub(crate) files: Table<i64>,
     /// The nodes of a fleet, by their names.
     pub(crate) nodes: Table<NodeEntry>,
+    /// The finished runs of a fleet, by their ids.
+    pub(crate) archive: Table<Archived>,
     /// Which nodes work for which jobs.
     pub(crate) claims: Claims,
     /// The jobs of all orders, with how far they are.
@@ -86,6 +89,7 @@ impl Known for Records {
             "told" => self.places.set(rest, entry),
             "file" => self.files.set(rest, entry),
             "node" => self.nodes.set(rest, entry),
+            "archive" => self.archive.set(rest, entry),
             // Or of a newer version.
             _ => drop(self.claims.set(key, entry)),
         }
@@ -104,6 +108,7 @@ impl Known for Records {
             "told" => self.places.revision(rest),
             "file" => self.files.revision(rest),
             "node" => self.nodes.revision(rest),
+            "archive" => self.archive.revision(rest),
             _ => self.claims.revision(key),
         }
     }

@@ -11,9 +11,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use stend_fleet::{Access, Address, Agreement, Beat, BeatError, Claim, Claims, Etcd, Lookout, Silent};
+use stend_fleet::{
+    Access, Address, Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Etcd, Lookout, Silent,
+};
 use stend_model::run::HERE;
 
+use crate::accounts::fresh_secret;
 use crate::database::{Edit, Records};
 use crate::error::ServerError;
 use crate::jobs::State;
@@ -158,6 +161,8 @@ pub(crate) struct NodeEntry {
 /// This node among others.
 pub(crate) struct Fleet {
     pub(crate) node: String,
+    /// What nodes show each other.
+    pub(crate) secret: String,
     lease: Duration,
     beat: Mutex<Beat>,
     /// When the last beat was sent that was answered.
@@ -191,6 +196,7 @@ impl Fleet {
         };
         Ok(Self {
             node: node.to_owned(),
+            secret: secret_of_nodes(&**agreement)?,
             lease,
             beat: Mutex::new(beat),
             renewed: Mutex::new(renewed),
@@ -248,6 +254,18 @@ impl Fleet {
                 work::end_all(lab, true);
             }
         }
+    }
+}
+
+/// What nodes show each other; the first of them draws it.
+fn secret_of_nodes(agreement: &dyn Agreement) -> Result<String, ServerError> {
+    const KEY: &str = "secret-of-nodes";
+    loop {
+        if let Some(entry) = agreement.get(KEY)? {
+            return Ok(entry.value);
+        }
+        let drawn = fresh_secret();
+        agreement.commit(&[Condition::Absent(KEY.into())], &[Change::Put(KEY.into(), drawn)])?;
     }
 }
 
@@ -309,6 +327,7 @@ impl Edit<'_, '_> {
         let Some(job_known) = job.parse().ok().and_then(|id| self.known.job(id)) else { return Ok(()) };
         let (id, run) = (job_known.id, job_known.run.clone());
         if taken.is_some() {
+            self.give(id, node);
             self.note(Kind::RunTakenOver, None, &run, &silent.node);
             return Ok(());
         }

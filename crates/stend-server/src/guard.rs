@@ -19,6 +19,7 @@ use crate::error::ServerError;
 use crate::journal;
 use crate::lab::Lab;
 use crate::pages::Reader;
+use crate::peers;
 use crate::problem::Problem;
 use crate::throttle::Throttle;
 use crate::tls::Names;
@@ -74,7 +75,8 @@ pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request,
         None => (cookie(headers, COOKIE_NAME).map(str::to_owned), Kind::Session),
     };
     if let Some(secret) = secret {
-        let who = lab.known().who(&secret, kind, now());
+        let who = peers::asker(&lab, &secret, headers).filter(|_| kind == Kind::Token);
+        let who = who.or_else(|| lab.known().who(&secret, kind, now()));
         if let Some(who) = who {
             request.extensions_mut().insert(who);
             return next.run(request).await;

@@ -75,6 +75,9 @@ pub(crate) struct Job {
     pub(crate) reason: Option<String>,
     /// Who asked for it; none if it was whoever started the server.
     pub(crate) user: Option<String>,
+    /// The node of the fleet that measures it, or did last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) node: Option<String>,
     /// When it was asked for.
     pub(crate) asked_at: String,
     /// When it last began.
@@ -122,6 +125,7 @@ impl Ordered {
             state: State::Waiting,
             reason: None,
             user: self.user.clone(),
+            node: None,
             asked_at: self.asked_at.clone(),
             began_at: None,
             ended_at: None,
@@ -139,6 +143,15 @@ pub(crate) struct Progress {
     reason: Option<String>,
     began_at: Option<String>,
     ended_at: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    node: Option<String>,
+}
+
+impl Progress {
+    fn of(job: &Job) -> Self {
+        let Job { state, reason, began_at, ended_at, node, .. } = job.clone();
+        Self { state, reason, began_at, ended_at, node }
+    }
 }
 
 impl Records {
@@ -157,8 +170,8 @@ impl Records {
     /// Sets how far a job is. What is known of it may come before the job itself.
     pub(crate) fn take_progress(&mut self, id: i64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        if let Some(Progress { state, reason, began_at, ended_at }) = self.progress.get(&numbered(id)).cloned() {
-            (job.state, job.reason, job.began_at, job.ended_at) = (state, reason, began_at, ended_at);
+        if let Some(Progress { state, reason, began_at, ended_at, node }) = self.progress.get(&numbered(id)).cloned() {
+            (job.state, job.reason, job.began_at, job.ended_at, job.node) = (state, reason, began_at, ended_at, node);
         }
         if job.state.is_open() {
             self.open.insert(id);
@@ -264,18 +277,31 @@ impl Edit<'_, '_> {
         let progress = Progress {
             state: to,
             reason: reason.map(str::to_owned),
-            began_at: if to == State::Running { Some(now.clone()) } else { job.began_at.clone() },
             ended_at: (!to.is_open()).then_some(now),
+            ..Progress::of(job)
         };
-        self.put(&format!("job/{}", numbered(id)), &progress);
+        self.put_progress(id, &progress);
         true
     }
-}
 
-impl Edit<'_, '_> {
-    /// Whether this changes how far a job is.
-    pub(crate) fn puts_progress(&self, id: i64) -> bool {
-        self.puts(&format!("job/{}", numbered(id)))
+    /// Begins a job that waits, on a node of a fleet if there is one; whether it waits.
+    pub(crate) fn begin(&mut self, id: i64, node: Option<&str>) -> bool {
+        let Some(job) = self.known.job(id).filter(|job| job.state == State::Waiting) else { return false };
+        let began_at = Some(Timestamp::now().to_string());
+        let node = node.map(str::to_owned);
+        self.put_progress(id, &Progress { state: State::Running, began_at, node, ..Progress::of(job) });
+        true
+    }
+
+    /// Gives a job that is at work to another node.
+    pub(crate) fn give(&mut self, id: i64, node: &str) {
+        if let Some(job) = self.known.job(id) {
+            self.put_progress(id, &Progress { node: Some(node.to_owned()), ..Progress::of(job) });
+        }
+    }
+
+    fn put_progress(&mut self, id: i64, progress: &Progress) {
+        self.put(&format!("job/{}", numbered(id)), progress);
     }
 }
 

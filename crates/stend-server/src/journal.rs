@@ -84,6 +84,7 @@ kinds! {
     RunFailed "run-failed" Runs true,
     RunResumed "run-resumed" Runs false,
     RunTakenOver "run-taken-over" Runs false,
+    ArchiveMended "archive-mended" Machines true,
     RunImported "run-imported" Runs false,
     RunsRemoved "runs-removed" Runs false,
     ScheduleAdded "schedule-added" Runs false,

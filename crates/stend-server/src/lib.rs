@@ -7,6 +7,7 @@
 
 mod accounts;
 mod api;
+mod archive;
 mod commands;
 mod connections;
 mod database;
@@ -25,6 +26,7 @@ mod older;
 mod openapi;
 mod order;
 mod pages;
+mod peers;
 mod problem;
 mod retention;
 mod rules;
@@ -182,6 +184,9 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         );
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
         tokio::spawn(schedule::keep_time(Arc::clone(&lab)));
+        if lab.fleet.is_some() {
+            tokio::spawn(archive::keep(Arc::clone(&lab)));
+        }
         settings.start(&lab);
         tokio::spawn(health::watch(Arc::clone(&lab), health::Places::here(), health::EVERY));
         let at = token.as_ref().map_or_else(String::new, |token| format!("sign-in?token={token}"));
@@ -245,6 +250,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/jobs/{job}", get(api::jobs::job))
         .route("/api/v1/batches/{batch}", get(api::jobs::batch))
         .route("/api/v1/files/{file}", get(api::files::file))
+        .route("/api/v1/archive/{sha256}", get(archive::file))
         .route("/api/v1/schedule", get(api::schedule::lines))
         .route("/api/v1/changes", get(api::changes))
         .route("/api/v1/me", get(api::accounts::me))
@@ -287,8 +293,12 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/users/{user}", delete(api::accounts::remove_user).patch(api::accounts::change_user))
         .route("/api/v1/users/{user}/password", post(api::accounts::reset_password))
         .layer(from_fn_with_state(Role::Admin, needs));
-    let inside =
-        viewers.merge(in_person).merge(operators).merge(admins).layer(from_fn_with_state(Arc::clone(lab), signed_in));
+    let inside = viewers
+        .layer(from_fn_with_state(Arc::clone(lab), peers::pass_on))
+        .merge(in_person)
+        .merge(operators)
+        .merge(admins)
+        .layer(from_fn_with_state(Arc::clone(lab), signed_in));
     Router::new()
         .route("/sign-in", get(pages::access::sign_in).post(pages::access::signing_in))
         .route("/style.css", get(pages::style))

@@ -35,6 +35,8 @@ enum Answer {
     Events,
     /// A plain text.
     Text,
+    /// A compressed file.
+    File,
     /// Nothing.
     Nothing,
 }
@@ -150,6 +152,11 @@ fn requests() -> Vec<Request> {
             ))
         },
         get("/files/{file}", "Show a text that was kept, by its SHA-256", Answer::Text),
+        get(
+            "/archive/{sha256}",
+            "Send a finished run of the fleet as stend export writes it, by its SHA-256",
+            Answer::File,
+        ),
         get("/jobs/{job}", "Show a job, and what its command said", own::<JobInFull>()),
         operators(post("/jobs/{job}/stop", "Stop a job", "200", own::<Job>())),
         operators(post("/jobs/{job}/resume", "Resume a job that was stopped or has failed", "200", own::<Job>())),
@@ -235,6 +242,7 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
         }
         Answer::Events => json!({ "text/event-stream": { "schema": { "type": "string" } } }),
         Answer::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
+        Answer::File => json!({ "application/gzip": { "schema": { "type": "string", "format": "binary" } } }),
     };
     let in_path = request.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {

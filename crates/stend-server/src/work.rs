@@ -22,6 +22,7 @@ use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
 
+use crate::archive;
 use crate::database::Edit;
 use crate::error::ServerError;
 use crate::files::{self, Directory};
@@ -106,14 +107,15 @@ async fn give_out(lab: &Arc<Lab>) {
 /// Claims a job for this node, and begins it if it waits. So a process that is there is always known of.
 async fn claim(lab: &Arc<Lab>, job: &Job) -> Option<Claim> {
     let (begun, node) = (job.clone(), lab.here().to_owned());
+    let fleet = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
     let claim = move |edit: &mut Edit| {
         let claim = edit.claim(fleet::claims, &begun.id.to_string(), &begun.order.machine, &node);
-        if claim.is_some() && edit.set(begun.id, &[State::Waiting], State::Running, None) {
+        let is_begun = claim.is_some() && edit.begin(begun.id, fleet.as_deref());
+        if is_begun {
             edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
         }
         // It may have been stopped meanwhile.
-        let is_open =
-            edit.puts_progress(begun.id) || edit.known.job(begun.id).is_some_and(|job| job.state.is_at_work());
+        let is_open = is_begun || edit.known.job(begun.id).is_some_and(|job| job.state.is_at_work());
         if is_open { Ok(claim) } else { Err(Lost(begun.run.clone()).into()) }
     };
     lab.change(claim).await.ok().flatten()
@@ -141,6 +143,13 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
     // What ended because the node was cut off goes on later, here or elsewhere.
     if fences() == before || state == State::Finished {
         let suite = suite.unwrap_or_else(|| job.order.work());
+        let archived = if lab.fleet.is_some() && state == State::Finished {
+            let (lab, run) = (Arc::clone(&lab), job.run.clone());
+            // What cannot be archived now is offered later.
+            tokio::task::spawn_blocking(move || archive::export(&lab, &run).ok()).await.ok().flatten()
+        } else {
+            None
+        };
         let set = {
             let job = job.clone();
             move |edit: &mut Edit| {
@@ -148,7 +157,10 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
                 edit.hold(fleet::claims, &id, &claim)?;
                 let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
                 match state {
-                    State::Finished if is_set => edit.note(Kind::RunFinished, None, &job.run, &suite),
+                    State::Finished if is_set => {
+                        edit.note(Kind::RunFinished, None, &job.run, &suite);
+                        archived.iter().for_each(|archived| edit.offer(&job.run, archived));
+                    }
                     State::Failed if is_set => {
                         edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
                     }

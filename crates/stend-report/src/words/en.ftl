@@ -1434,6 +1434,7 @@ server-journal-run-stopped = { $who } stopped run { $about } of { $detail }
 server-journal-run-failed = Run { $about } failed: { $detail }
 server-journal-run-resumed = { $who } resumed run { $about } of { $detail }
 server-journal-run-taken-over = Run { $about } was taken over from { $detail }
+server-journal-archive-mended = The file of run { $about } was damaged on { $detail }, and has been taken from another node
 server-journal-schedule-added = { $who } scheduled { $detail } at { $about }
 server-journal-schedule-removed = { $who } removed { $detail } at { $about } from the schedule
 server-journal-schedule-refused = Not queued by the schedule: { $about }: { $detail }

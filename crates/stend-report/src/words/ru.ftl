@@ -1443,6 +1443,7 @@ server-journal-run-stopped = Остановлен прогон { $about }, на�
 server-journal-run-failed = Прогон { $about } не удался: { $detail }
 server-journal-run-resumed = Продолжен прогон { $about }, набор { $detail } ({ $who })
 server-journal-run-taken-over = Прогон { $about } продолжает другой узел вместо { $detail }
+server-journal-archive-mended = Файл прогона { $about } на узле { $detail } был повреждён и взят заново с другого узла
 server-journal-schedule-added = В расписание добавлен { $detail }, { $about } ({ $who })
 server-journal-schedule-removed = Из расписания удалён { $detail }, { $about } ({ $who })
 server-journal-schedule-refused = Не запущено по расписанию: { $about }: { $detail }

@@ -1,10 +1,13 @@
 //! Several nodes that share one queue, one journal and one archive, whichever is asked.
 
+use std::io::BufRead as _;
+
+use rustix::process::Signal;
 use serde_json::json;
 
-use crate::common::Stand;
 use crate::common::etcd::Etcd;
-use crate::serve::{Server, short};
+use crate::common::{Stand, wait_until};
+use crate::serve::{Server, gate, short};
 
 /// A node that has joined a fleet.
 fn node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
@@ -36,4 +39,55 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
     let refused = alpha.order(&order("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
+}
+
+/// A node whose lease is a second.
+fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
+    std::fs::create_dir_all(stand.store()).unwrap();
+    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"1s\"\n", etcd.fleet());
+    let path = stand.store().join("fleet.toml");
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    Server::strange(stand)
+}
+
+#[test]
+fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let gate = gate(&one, 0);
+    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
+    let mut beta = quick_node(&other, &etcd, "beta");
+    beta.cookie.clone_from(&alpha.cookie);
+    let made = alpha.order(&short(), &[]).json();
+    let (id, run) = (&made["id"], made["run"].as_str().unwrap());
+    gate.wait_until_reached();
+    // Beta has no such run, and shows what alpha has.
+    let events = beta.send("GET", &format!("/api/v1/runs/{run}/events"), &[], "");
+    let page = beta.get(&format!("/runs/{run}"));
+    assert!(page.status == 200 && page.body.contains(run), "{}", page.body);
+    assert_eq!(beta.get(&format!("/api/v1/jobs/{id}")).json()["job"]["node"], "alpha");
+    gate.open();
+    let told: Vec<String> = events.lines().map_while(Result::ok).filter(|line| line.starts_with("event:")).collect();
+    let repeats = one.json(&["show", run])["run"]["repeats"].as_array().unwrap().len();
+    assert_eq!(told.iter().filter(|line| *line == "event: repeat").count(), repeats, "{told:?}");
+    assert_eq!(told.last().unwrap(), "event: end");
+    // It is kept by both, as one file.
+    wait_until("beta has the run", || other.run(&["show", run]).status == Some(0));
+    let files = |stand: &Stand| {
+        let entries = std::fs::read_dir(stand.store().join("archive")).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    let [of_one, of_other] = [&one, &other].map(|stand| files(stand));
+    assert_eq!((of_one.len(), of_one[0].file_name()), (1, of_other[0].file_name()));
+    let whole = std::fs::read(&of_other[0]).unwrap();
+    other.fine(&["export", run, "--output", "again"]);
+    assert!(std::fs::read(other.path().join("again")).unwrap() == whole, "the store has what the file has");
+    // A file that is no longer what it was is noticed by the next server at once, and mended from the other node.
+    beta.kill(Signal::TERM);
+    std::fs::write(&of_other[0], &whole[..whole.len() / 2]).unwrap();
+    let mut beta = quick_node(&other, &etcd, "beta");
+    beta.cookie.clone_from(&alpha.cookie);
+    wait_until("the file is mended", || std::fs::read(&of_other[0]).is_ok_and(|file| file == whole));
+    wait_until("it is noted", || alpha.get("/api/v1/journal?category=machines").body.contains("archive-mended"));
 }

@@ -1,0 +1,222 @@
+//! The archive of a fleet: finished runs as files that do not change, each by its SHA-256 on every node, and in every node's own store.
+//!
+//! A node offers the runs that it has finished, and takes those that others offer. What it has it reads again by the hour, and takes anew what is no
+//! longer what it was.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::Path as InPath;
+use axum::http::HeaderMap;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use stend_model::identity::digest_of_stream;
+use stend_model::run::RunState;
+use tokio_util::io::ReaderStream;
+
+use crate::api::imports::LARGEST;
+use crate::database::Edit;
+use crate::error::ServerError;
+use crate::health::{Places, is_measured};
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::peers;
+use crate::problem::Problem;
+use crate::work::private_directory;
+
+/// How often is looked for what is to be taken or offered, beside whenever something has changed.
+const LOOK: Duration = Duration::from_secs(20);
+
+/// How often each file is read again.
+const CHECK: Duration = Duration::from_secs(3600);
+
+/// A run in the archive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Archived {
+    /// The SHA-256 of its file.
+    pub(crate) sha256: String,
+    /// The file's length in bytes.
+    size: u64,
+    /// The node that offered it.
+    node: String,
+}
+
+fn directory(lab: &Lab) -> PathBuf {
+    lab.store.join("archive")
+}
+
+fn place(lab: &Lab, sha256: &str) -> PathBuf {
+    directory(lab).join(format!("{sha256}.stend.gz"))
+}
+
+/// The SHA-256 of a file, and its length.
+fn digest(path: &Path) -> std::io::Result<(String, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((digest_of_stream(file)?, size))
+}
+
+fn failed(what: &'static str) -> impl Fn(std::io::Error) -> ServerError {
+    move |source| ServerError::System { what, source }
+}
+
+/// Writes a finished run of this node's store as a file of the archive.
+pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
+    private_directory(&directory(lab)).map_err(failed("the archive"))?;
+    let aside = directory(lab).join(format!("{run}.new"));
+    let mut command = lab.command(&["export".into(), run.into(), format!("--output={}", aside.display())]);
+    let said = command.output().map_err(failed("stend export"))?;
+    if !said.status.success() {
+        let said = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+        return Err(ServerError::Refused(format!("run {run} is not archived: {said}")));
+    }
+    let (sha256, size) = digest(&aside).map_err(failed("the archive"))?;
+    std::fs::rename(&aside, place(lab, &sha256)).map_err(failed("the archive"))?;
+    Ok(Archived { sha256, size, node: lab.here().to_owned() })
+}
+
+impl Edit<'_, '_> {
+    /// Offers a run to all nodes, unless one has.
+    pub(crate) fn offer(&mut self, run: &str, archived: &Archived) {
+        if self.known.archive.get(run).is_none() {
+            self.put(&format!("archive/{run}"), archived);
+        }
+    }
+}
+
+/// Keeps the archive of a node, for ever.
+pub(crate) async fn keep(lab: Arc<Lab>) {
+    let mut changes = lab.changes();
+    let mut kept = Kept { lock: Places::here().lock, whole: HashSet::new(), checked: Instant::now() };
+    loop {
+        let with = Arc::clone(&lab);
+        let Ok(after) = tokio::task::spawn_blocking(move || kept.pass(&with)).await else { return };
+        kept = after;
+        let _ = tokio::time::timeout(LOOK, changes.changed()).await;
+    }
+}
+
+/// What a node remembers of its archive.
+struct Kept {
+    /// The file that whoever measures on this machine has locked: nothing is done meanwhile.
+    lock: PathBuf,
+    /// The files that are what they should be, by their SHA-256.
+    whole: HashSet<String>,
+    /// When they were last read.
+    checked: Instant,
+}
+
+impl Kept {
+    fn pass(mut self, lab: &Lab) -> Self {
+        if self.checked.elapsed() >= CHECK {
+            self.whole.clear();
+            self.checked = Instant::now();
+        }
+        self.offer_missing(lab);
+        self.take_missing(lab);
+        self
+    }
+
+    /// Offers finished runs of this node's store that are not in the archive, also those that were made by hand.
+    fn offer_missing(&self, lab: &Lab) {
+        let Ok(runs) = lab.runs() else { return };
+        let is_missing = |id: &str| lab.known().archive.get(id).is_none();
+        for run in runs.iter().filter(|run| run.state == Some(RunState::Finished) && is_missing(&run.id)) {
+            if is_measured(&self.lock) {
+                return;
+            }
+            // What cannot be offered now may be later.
+            if let Ok(archived) = export(lab, &run.id) {
+                let _ = lab.database.change(|edit| {
+                    edit.offer(&run.id, &archived);
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    /// Takes runs that others have and this node has not, or has damaged.
+    fn take_missing(&mut self, lab: &Lab) {
+        let wanted = |(run, archived): (&str, &Archived)| (run.to_owned(), archived.clone());
+        let is_unknown = |(_, archived): &(&str, &Archived)| !self.whole.contains(&archived.sha256);
+        let unknown: Vec<_> = lab.known().archive.iter().filter(is_unknown).map(wanted).collect();
+        for (run, archived) in unknown {
+            if is_measured(&self.lock) {
+                return;
+            }
+            let path = place(lab, &archived.sha256);
+            let was_there = path.exists();
+            let is_whole = digest(&path).is_ok_and(|found| found == (archived.sha256.clone(), archived.size));
+            if !is_whole {
+                if take(lab, &archived).is_err() {
+                    continue;
+                }
+                // One that is in the store already is left as it is.
+                let _ = lab.command(&["import".into(), path.display().to_string()]).output();
+                lab.changed();
+            }
+            if was_there && !is_whole {
+                let _ = lab.database.change(|edit| {
+                    edit.note(Kind::ArchiveMended, None, &run, lab.here());
+                    Ok(())
+                });
+            }
+            self.whole.insert(archived.sha256);
+        }
+    }
+}
+
+/// Takes a file from whoever has it, first from the node that offered it.
+fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
+    let nodes = {
+        let known = lab.known();
+        let (mut first, others): (Vec<_>, Vec<_>) =
+            known.nodes.iter().filter(|(name, _)| *name != lab.here()).partition(|(name, _)| *name == archived.node);
+        first.extend(others);
+        first.into_iter().map(|(_, node)| node.clone()).collect::<Vec<_>>()
+    };
+    private_directory(&directory(lab)).map_err(|error| error.to_string())?;
+    let aside = directory(lab).join(format!("{}.new", archived.sha256));
+    for node in nodes {
+        let Ok(answer) = peers::ask(lab, &node, &format!("/api/v1/archive/{}", archived.sha256), &HeaderMap::new())
+        else {
+            continue;
+        };
+        if !answer.status().is_success() {
+            continue;
+        }
+        let write = || -> std::io::Result<()> {
+            let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&aside)?;
+            std::io::copy(&mut answer.into_body().into_reader().take(archived.size + 1), &mut file)?;
+            file.flush()?;
+            file.sync_all()
+        };
+        // What is cut off or another file is not what was offered.
+        let is_it =
+            write().is_ok() && digest(&aside).is_ok_and(|found| found == (archived.sha256.clone(), archived.size));
+        if is_it && archived.size <= LARGEST {
+            return std::fs::rename(&aside, place(lab, &archived.sha256)).map_err(|error| error.to_string());
+        }
+    }
+    let _ = std::fs::remove_file(&aside);
+    Err(format!("no node has {}", archived.sha256))
+}
+
+/// A file of the archive.
+pub(crate) async fn file(lab: crate::api::Served, InPath(sha256): InPath<String>) -> Result<Response, Problem> {
+    let missing =
+        || Problem::not_found(format!("no run of the archive has the SHA-256 {}", crate::api::brief(&sha256)));
+    let is_digest = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_digest {
+        return Err(missing());
+    }
+    let file = tokio::fs::File::open(place(&lab, &sha256)).await.map_err(|_| missing())?;
+    Ok(([(CONTENT_TYPE, "application/gzip")], Body::from_stream(ReaderStream::new(file))).into_response())
+}

@@ -1,0 +1,164 @@
+//! Other nodes of the fleet, as this one asks them: for runs that they keep, and in place of whoever asked this one.
+
+use std::io::Read as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{
+    ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, ETAG,
+    IF_NONE_MATCH, LOCATION,
+};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use stend_model::identity::digest_of;
+use tokio::sync::mpsc::channel;
+use tokio_stream::wrappers::ReceiverStream;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::{Agent, http};
+
+use crate::accounts::{Role, Who};
+use crate::fleet::NodeEntry;
+use crate::guard;
+use crate::lab::Lab;
+use crate::pages::Reader;
+use crate::problem::Problem;
+
+/// A node that does not answer within this time is away. What it then sends may take long: it may be what happens.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One that says nothing for so long has gone: a stream that has nothing to tell says that every 15 seconds.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// What somebody signed in with, by its digest, where a node asks for somebody.
+const FOR: HeaderName = HeaderName::from_static("stend-for");
+
+/// What of a request is passed on, and of an answer.
+const ASKED: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, IF_NONE_MATCH, HeaderName::from_static("last-event-id")];
+const ANSWERED: [HeaderName; 5] = [CONTENT_TYPE, CONTENT_SECURITY_POLICY, CACHE_CONTROL, ETAG, LOCATION];
+
+/// What a node is asked, without a query.
+pub(crate) type Answer = http::Response<ureq::Body>;
+
+/// Asks a node as this one.
+pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
+    let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
+    let mut config = Agent::config_builder()
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        .timeout_per_read(Some(SILENCE))
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        .http_status_as_error(false)
+        .proxy(None);
+    if let Some(pem) = &node.certificate {
+        let own = Certificate::from_pem(pem.as_bytes()).map_err(|error| error.to_string())?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[own]));
+        config = config.tls_config(tls.unversioned_rustls_crypto_provider(provider).build());
+    }
+    let request = config.build().new_agent().get(format!("{}{path}", node.url));
+    let mut request = request.header(AUTHORIZATION, format!("Bearer {}", fleet.secret));
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    request.call().map_err(|error| format!("{}: {error}", node.url))
+}
+
+/// Who asks through another node, where a node's secret is sent.
+pub(crate) fn asker(lab: &Lab, bearer: &str, headers: &HeaderMap) -> Option<Who> {
+    let fleet = lab.fleet.as_ref()?;
+    // By their digests: how long it takes says nothing of the secret.
+    if digest_of(bearer.as_bytes()) != digest_of(fleet.secret.as_bytes()) {
+        return None;
+    }
+    match headers.get(&FOR) {
+        // Whoever was signed out meanwhile is so here too.
+        Some(digest) => lab.known().of_digest(digest.to_str().ok()?, guard::now()),
+        None => Some(Who { name: None, role: Role::Viewer, secret: String::new(), by_token: true }),
+    }
+}
+
+/// Passes on what is asked of a run that another node has: what it is like now, that node alone can say.
+pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
+    let Some((name, node)) = other_node(&lab, &request) else { return next.run(request).await };
+    let who = request.extensions().get::<Who>().cloned();
+    let mut headers = HeaderMap::new();
+    for name in &ASKED {
+        headers.extend(request.headers().get(name).map(|value| (name.clone(), value.clone())));
+    }
+    if let Some(language) = guard::cookie(request.headers(), "stend_language") {
+        headers.extend(format!("stend_language={language}").parse().ok().map(|cookie| (COOKIE, cookie)));
+    }
+    headers.extend(who.as_ref().and_then(|who| Some((FOR, who.secret.parse().ok()?))));
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let is_page = !path.starts_with("/api/");
+    let reader = Reader::of(request.headers(), who);
+    let asked = {
+        let lab = Arc::clone(&lab);
+        tokio::task::spawn_blocking(move || ask(&lab, &node, &path, &headers)).await
+    };
+    match asked.unwrap_or_else(|panic| Err(panic.to_string())) {
+        Ok(answer) => passed(answer),
+        Err(why) => {
+            let said = format!("node {name} has this run, and does not answer: {why}");
+            let problem = Problem::new(StatusCode::BAD_GATEWAY, said);
+            if is_page { crate::pages::trouble(reader, &problem) } else { problem.into_response() }
+        }
+    }
+}
+
+/// The other node that works for the run that a request is about, or did and has not handed it on yet. A node passes on nothing that was passed on to it.
+fn other_node(lab: &Lab, request: &Request) -> Option<(String, NodeEntry)> {
+    let fleet = lab.fleet.as_ref()?;
+    if *request.method() != Method::GET || request.headers().contains_key(&FOR) {
+        return None;
+    }
+    let path = request.uri().path();
+    let mut parts = path.strip_prefix("/api/v1").unwrap_or(path).trim_start_matches('/').split('/');
+    let (kind, which) = (parts.next()?, parts.next()?);
+    let known = lab.known();
+    let job = match kind {
+        "runs" => known.job_of_run(which)?,
+        "jobs" => known.job(which.parse().ok()?)?,
+        _ => return None,
+    };
+    let name = job.node.clone().filter(|node| *node != fleet.node)?;
+    let entry = known.nodes.get(&name)?.clone();
+    let is_open = job.state.is_open();
+    let run = job.run.clone();
+    drop(known);
+    // A run that has ended is in each archive, sooner or later; what its command said is where it was said.
+    let is_here = !is_open && kind == "runs" && lab.runs().is_ok_and(|runs| runs.iter().any(|other| other.id == run));
+    (!is_here).then_some((name, entry))
+}
+
+/// An answer as it comes.
+fn passed(answer: Answer) -> Response {
+    let (head, body) = answer.into_parts();
+    // A part is kept until it is read, and the node waits meanwhile.
+    let (sender, receiver) = channel::<std::io::Result<Bytes>>(4);
+    std::thread::spawn(move || {
+        let mut reader = body.into_reader();
+        let mut buffer = vec![0; 16 * 1024];
+        loop {
+            let part = match reader.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(length) => Ok(Bytes::copy_from_slice(&buffer[..length])),
+                Err(error) => Err(error),
+            };
+            let is_last = part.is_err();
+            if sender.blocking_send(part).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let mut response = Response::new(Body::from_stream(ReceiverStream::new(receiver)));
+    *response.status_mut() = head.status;
+    for name in &ANSWERED {
+        response.headers_mut().extend(head.headers.get(name).map(|value| (name.clone(), value.clone())));
+    }
+    response
+}
