@@ -19,6 +19,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use stend_model::identity::digest_of_stream;
 use stend_model::run::RunState;
+use stend_store::Store;
 use tokio_util::io::ReaderStream;
 
 use crate::api::imports::LARGEST;
@@ -158,6 +159,7 @@ impl Kept {
                 if take(lab, &archived).is_err() {
                     continue;
                 }
+                remove_unfinished(lab, &run);
                 // One that is in the store already is left as it is.
                 let _ = lab.command(&["import".into(), path.display().to_string()]).output();
                 lab.changed();
@@ -170,6 +172,16 @@ impl Kept {
             }
             self.whole.insert(archived.sha256);
         }
+    }
+}
+
+/// Removes what this node has of a run that another one has finished.
+fn remove_unfinished(lab: &Lab, run: &str) {
+    let runs = lab.runs().unwrap_or_default();
+    if runs.iter().any(|known| known.id == run && known.state == Some(RunState::Open)) {
+        let removed = Store::open(&lab.store).and_then(|mut store| store.remove(&[run.to_owned()]));
+        // It can be neither removed nor imported then, and is looked at again by the next server.
+        drop(removed);
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -24,7 +24,6 @@ use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::order::is_plain_name;
 use crate::settings::{Secret, own_file};
-use crate::work;
 
 /// The file, in the store's directory.
 const FILE: &str = "fleet.toml";
@@ -34,6 +33,9 @@ const LEASE: Duration = Duration::from_secs(20);
 
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 const LONGEST_LEASE: Duration = Duration::from_secs(600);
+
+/// A node that has not been heard of for so many tenths of a lease measures nothing more.
+const MOST_SILENT: u32 = 6;
 
 /// In a lease a node beats so often.
 const BEATS: u32 = 4;
@@ -167,8 +169,6 @@ pub(crate) struct Fleet {
     beat: Mutex<Beat>,
     /// When the last beat was sent that was answered.
     renewed: Mutex<Instant>,
-    /// Whether it is cut off, and measures nothing.
-    fenced: AtomicBool,
     /// How often it was.
     fences: AtomicU64,
 }
@@ -200,61 +200,55 @@ impl Fleet {
             lease,
             beat: Mutex::new(beat),
             renewed: Mutex::new(renewed),
-            fenced: AtomicBool::new(false),
             fences: AtomicU64::new(0),
         })
     }
 
     /// Whether it is cut off, and measures nothing.
     pub(crate) fn is_fenced(&self) -> bool {
-        self.fenced.load(Ordering::SeqCst)
+        self.silence() >= self.lease * MOST_SILENT / 10
     }
 
-    /// How often it has been.
+    /// How often it has been, and came back.
     pub(crate) fn fences(&self) -> u64 {
         self.fences.load(Ordering::SeqCst)
     }
 
-    fn since_renewed(&self) -> Duration {
+    /// For how long it has not heard of the fleet.
+    pub(crate) fn silence(&self) -> Duration {
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
     }
 
-    /// Beats for ever.
+    /// Beats for ever. What this node measures follows the file: it goes on without this server for as long as with it.
     fn keep_beating(&self, lab: &Lab) {
+        let mut count: u64 = 0;
         loop {
             let asked = Instant::now();
-            match self.beat.lock().unwrap_or_else(PoisonError::into_inner).renew(None) {
-                Ok(()) => {
-                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = asked;
-                    if self.fenced.swap(false, Ordering::SeqCst) {
-                        lab.changed();
-                    }
+            let beaten = self.beat.lock().unwrap_or_else(PoisonError::into_inner).renew(None);
+            // An answer that came late says little of now.
+            if beaten.is_ok() && asked.elapsed() < self.lease / 5 {
+                let was_fenced = self.is_fenced();
+                *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = asked;
+                count += 1;
+                let _ = std::fs::write(beat_file(&lab.store), format!("{} {count}", std::process::id()));
+                if was_fenced {
+                    self.fences.fetch_add(1, Ordering::SeqCst);
+                    lab.changed();
                 }
-                // It was silent for long, and another has its name now; or nobody answers.
-                Err(_) => {}
             }
             std::thread::sleep((self.lease / BEATS).saturating_sub(asked.elapsed()));
         }
     }
 
-    /// Stops what is measured here when the fleet has not been heard of for most of a lease, and ends it before the lease does.
-    fn keep_watch(&self, lab: &Lab) {
-        let mut is_killed = false;
-        loop {
-            std::thread::sleep(self.lease / 40);
-            let silence = self.since_renewed();
-            if silence < self.lease * 6 / 10 {
-                is_killed = false;
-            } else if !self.fenced.swap(true, Ordering::SeqCst) {
-                self.fences.fetch_add(1, Ordering::SeqCst);
-                work::end_all(lab, false);
-                lab.changed();
-            } else if silence >= self.lease * 8 / 10 && !is_killed {
-                is_killed = true;
-                work::end_all(lab, true);
-            }
-        }
+    /// What has a command of this node follow its beats.
+    pub(crate) fn words(&self, store: &Path) -> String {
+        format!("--beat={}:{}", self.lease.as_millis(), beat_file(store).display())
     }
+}
+
+/// What a node changes as long as it is heard.
+fn beat_file(store: &Path) -> PathBuf {
+    store.join("server.beat")
 }
 
 /// What nodes show each other; the first of them draws it.
@@ -272,10 +266,8 @@ fn secret_of_nodes(agreement: &dyn Agreement) -> Result<String, ServerError> {
 /// Starts what makes a server a node, on threads of its own.
 pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
     let Some(fleet) = &lab.fleet else { return };
-    for keep in [Fleet::keep_beating, Fleet::keep_watch] {
-        let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
-        std::thread::spawn(move || keep(&fleet, &lab));
-    }
+    let (of_beats, with) = (Arc::clone(fleet), Arc::clone(lab));
+    std::thread::spawn(move || of_beats.keep_beating(&with));
     let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
     std::thread::spawn(move || keep_known(&fleet, &lab, &entry));
 }

@@ -23,7 +23,7 @@ use crate::live::Streams;
 use crate::order::Order;
 use crate::pages::samples::Sampled;
 use crate::problem::Problem;
-use crate::work::{self, Attended};
+use crate::work;
 
 /// The runs, and the store's version at which they were read.
 struct Listed {
@@ -58,8 +58,8 @@ pub(crate) struct Lab {
     runs: Mutex<Option<Listed>>,
     /// The processes that this server has started, by their runs.
     processes: Mutex<BTreeMap<String, Pid>>,
-    /// The jobs that it sees to, by their numbers.
-    attended: Mutex<BTreeMap<i64, Attended>>,
+    /// The jobs that it sees to, by their numbers, and whether their processes were told to stop.
+    attended: Mutex<BTreeMap<i64, bool>>,
     pub(crate) streams: Streams,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
@@ -136,8 +136,8 @@ impl Lab {
         if machine == self.here() { HERE } else { machine }
     }
 
-    /// The jobs that this server sees to, by their numbers.
-    pub(crate) fn attended(&self) -> MutexGuard<'_, BTreeMap<i64, Attended>> {
+    /// The jobs that this server sees to, by their numbers, and whether their processes were told to stop.
+    pub(crate) fn attended(&self) -> MutexGuard<'_, BTreeMap<i64, bool>> {
         self.attended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

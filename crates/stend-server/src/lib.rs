@@ -26,6 +26,7 @@ mod older;
 mod openapi;
 mod order;
 mod pages;
+mod parts;
 mod peers;
 mod problem;
 mod retention;

@@ -12,7 +12,8 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use rustix::io::Errno;
@@ -30,10 +31,18 @@ use crate::fleet;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::parts;
 use crate::problem::Problem;
 
 /// How often a process that another server started is looked for.
 const LOOK: Duration = Duration::from_millis(300);
+
+/// The exit status of a command that could not use the machine.
+const AWAY: i32 = 4;
+
+/// So long a machine may still be held for a node that was lost, and so often it is tried.
+const LONGEST_HELD: Duration = Duration::from_secs(600);
+const RETRIED: Duration = Duration::from_secs(2);
 
 /// So many commands that answer requests run at once: of those that only look, and of those that do something.
 pub(crate) const LOOKING: usize = 3;
@@ -44,14 +53,6 @@ const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
 
 /// So much of what a run said is shown.
 const LOG_SHOWN: u64 = 64 * 1024;
-
-/// A job that this server sees to.
-#[derive(Debug)]
-pub(crate) struct Attended {
-    run: String,
-    /// Whether its process was told to stop.
-    is_told: bool,
-}
 
 /// Gives each machine that this node reaches its next job, and sees to those that the node has claimed, for ever.
 pub(crate) async fn dispatch(lab: Arc<Lab>) {
@@ -91,13 +92,13 @@ async fn give_out(lab: &Arc<Lab>) {
         let Some(claim) = claim else { continue };
         match lab.attended().entry(job.id) {
             Entry::Vacant(entry) => {
-                entry.insert(Attended { run: job.run.clone(), is_told: false });
+                entry.insert(false);
                 tokio::spawn(attend(Arc::clone(lab), job.clone(), claim));
             }
             Entry::Occupied(mut entry) => {
-                if job.state == State::Stopping && !entry.get().is_told {
+                if job.state == State::Stopping && !*entry.get() {
                     // One that is not there yet is told when it is.
-                    entry.get_mut().is_told = stop(lab, &job.run);
+                    *entry.get_mut() = stop(lab, &job.run);
                 }
             }
         }
@@ -127,8 +128,9 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
     let before = fences();
     let ended = {
         let (lab, job) = (Arc::clone(&lab), job.clone());
+        let claim = claim.clone();
         tokio::task::spawn_blocking(move || {
-            let ended = see_through(&lab, &job);
+            let ended = see_through_as_a_node(&lab, &job, &claim);
             // Rules are for suites, by the names that their files give them.
             let suite = run_in_store(&lab, &job.run).ok().flatten().map(|run| run.suite.name);
             (ended, suite)
@@ -136,12 +138,13 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
         .await
     };
     let (state, reason, suite) = match ended {
-        Ok((Ok((state, reason)), suite)) => (state, reason, suite),
+        Ok((Ok(Ended { state, reason, .. }), suite)) => (state, reason, suite),
         Ok((Err(error), _)) => (State::Failed, Some(error.to_string()), None),
         Err(panic) => (State::Failed, Some(panic.to_string()), None),
     };
     // What ended because the node was cut off goes on later, here or elsewhere.
-    if fences() == before || state == State::Finished {
+    let is_cut_off = lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) || fences() != before;
+    if !is_cut_off || state == State::Finished {
         let suite = suite.unwrap_or_else(|| job.order.work());
         let archived = if lab.fleet.is_some() && state == State::Finished {
             let (lab, run) = (Arc::clone(&lab), job.run.clone());
@@ -171,23 +174,85 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
                 Ok(())
             }
         };
-        let _ = lab.change(set).await;
+        let is_ended = lab.change(set).await.is_ok();
+        if is_ended && lab.fleet.is_some() {
+            let (lab, job) = (Arc::clone(&lab), job.clone());
+            // What is left is of no harm.
+            let _ = tokio::task::spawn_blocking(move || parts::forget(&lab, &job)).await;
+        }
     }
     lab.attended().remove(&job.id);
     lab.changed();
 }
 
-/// Tells all that is measured here to stop, or ends it.
-pub(crate) fn end_all(lab: &Lab, is_killed: bool) {
-    let runs: Vec<String> = lab.attended().values().map(|attended| attended.run.clone()).collect();
-    for pid in runs.iter().filter_map(|run| process(lab, run)) {
-        // A process that this server has started leads a group, and so does one of the server before.
-        let _ = if is_killed { kill_process_group(pid, Signal::KILL) } else { kill_process(pid, Signal::INT) };
+/// How a job ended.
+struct Ended {
+    state: State,
+    reason: Option<String>,
+    /// Whether the machine could not be used.
+    is_away: bool,
+}
+
+impl Ended {
+    fn as_is(state: State) -> Self {
+        Self { state, reason: None, is_away: false }
+    }
+}
+
+/// The same as [`see_through`], from where another node was, and so that another can go on.
+fn see_through_as_a_node(lab: &Lab, job: &Job, claim: &Claim) -> Result<Ended, ServerError> {
+    let Some(fleet) = &lab.fleet else { return see_through(lab, job) };
+    parts::bring(lab, job, claim)?;
+    let (is_over, began) = (AtomicBool::new(false), Instant::now());
+    std::thread::scope(|scope| {
+        scope.spawn(|| add_parts(lab, job, claim, &is_over));
+        let ended = loop {
+            let ended = see_through(lab, job);
+            // Of a node that was lost a machine may not have heard yet.
+            let is_held = ended.as_ref().is_ok_and(|ended| ended.is_away) && claim.owners > 1;
+            if !is_held || began.elapsed() > LONGEST_HELD || fleet.is_fenced() || is_stopping(lab, job) {
+                break ended;
+            }
+            std::thread::sleep(RETRIED);
+        };
+        is_over.store(true, Ordering::SeqCst);
+        ended
+    })
+}
+
+/// Adds what is made of a run to what all know, until it is over.
+fn add_parts(lab: &Lab, job: &Job, claim: &Claim, is_over: &AtomicBool) {
+    // What was added under this claim before, or under an earlier one, is looked for first.
+    let mut last = None;
+    loop {
+        // Before the look: what was made until then is added once more.
+        let was_over = is_over.load(Ordering::SeqCst);
+        let added = match last {
+            _ if !parts::are_of_use(lab, job) => Ok(None),
+            Some(last) => parts::add(lab, job, claim, last).map(Some),
+            None => parts::last(lab, job).map(Some),
+        };
+        match added {
+            Ok(now) => last = now,
+            Err(ServerError::Lost(_)) => {
+                // It is another node's: what is made from here on counts for nothing.
+                if let Some(pid) = process(lab, &job.run) {
+                    let _ = kill_process_group(pid, Signal::KILL);
+                }
+                return;
+            }
+            // Nobody answers, or it was added and the answer was lost.
+            Err(_) => last = None,
+        }
+        if was_over {
+            return;
+        }
+        std::thread::sleep(LOOK);
     }
 }
 
 /// Starts what is missing of a job, or finds what is at work, and waits for its end.
-fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerError> {
+fn see_through(lab: &Lab, job: &Job) -> Result<Ended, ServerError> {
     let mut status = None;
     let directory = Directory::of_run(lab, &job.run);
     if let Some(pid) = process_of(&job.run) {
@@ -197,9 +262,9 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
     } else {
         let begun = state_in_store(lab, &job.run)?;
         match begun {
-            Some(RunState::Finished) => return Ok((State::Finished, None)),
-            Some(RunState::Open) if job.state == State::Stopping => return Ok((State::Stopped, None)),
-            None if job.state == State::Stopping => return Ok((State::Stopped, None)),
+            Some(RunState::Finished) => return Ok(Ended::as_is(State::Finished)),
+            Some(RunState::Open) if is_stopping(lab, job) => return Ok(Ended::as_is(State::Stopped)),
+            None if is_stopping(lab, job) => return Ok(Ended::as_is(State::Stopped)),
             _ => {}
         }
         let words = match begun {
@@ -207,19 +272,20 @@ fn see_through(lab: &Lab, job: &Job) -> Result<(State, Option<String>), ServerEr
             None => [job.order.words(lab.here()), vec![format!("--id={}", job.run)]].concat(),
         };
         if !is_free(lab, job)? {
-            return Ok((State::Stopped, None));
+            return Ok(Ended::as_is(State::Stopped));
         }
-        let mut command = lab.command(&words);
+        let beat = lab.fleet.as_ref().map(|fleet| fleet.words(&lab.store));
+        let mut command = lab.command(&[beat.into_iter().collect(), words].concat());
         directory.enter(&lab.files_of(&job.order)?, &mut command)?;
         status = Some(start(lab, job, command)?);
     }
     let asked_to_stop = is_stopping(lab, job);
-    let last = || last_line(lab, &job.run);
-    Ok(match (state_in_store(lab, &job.run)?, status.and_then(code)) {
-        (Some(RunState::Finished), _) => (State::Finished, None),
-        (_, Some(130)) => (State::Stopped, None),
-        _ if asked_to_stop => (State::Stopped, None),
-        _ => (State::Failed, last()),
+    let code = status.and_then(code);
+    Ok(match (state_in_store(lab, &job.run)?, code) {
+        (Some(RunState::Finished), _) => Ended::as_is(State::Finished),
+        (_, Some(130)) => Ended::as_is(State::Stopped),
+        _ if asked_to_stop => Ended::as_is(State::Stopped),
+        _ => Ended { state: State::Failed, reason: last_line(lab, &job.run), is_away: code == Some(AWAY) },
     })
 }
 
@@ -430,7 +496,7 @@ fn refused(output: &Output) -> Problem {
 }
 
 /// Behind the program and its options for all commands.
-const COMMAND_PLACE: usize = 4;
+const COMMAND_PLACE: usize = 5;
 
 /// A command of the same program, with the same store.
 pub(crate) fn command(program: &std::path::Path, store: &std::path::Path) -> Command {

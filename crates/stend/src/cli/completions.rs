@@ -58,7 +58,7 @@ fn given(option: &str) -> Option<String> {
 
 fn store() -> Option<std::path::PathBuf> {
     let store = given("--store").map(Into::into);
-    Global { store, server: None, color: ColorChoice::Never, quiet: true }.store_to_read().ok()
+    Global { store, server: None, beat: None, color: ColorChoice::Never, quiet: true }.store_to_read().ok()
 }
 
 /// Newest first.

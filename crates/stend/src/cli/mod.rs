@@ -1,6 +1,7 @@
 //! The command line: one command a file. Data go to standard output, talk to standard error.
 
 mod backup;
+mod beat;
 mod changing;
 mod check;
 mod clean;
@@ -74,6 +75,9 @@ pub(crate) struct Global {
     /// (docs/guide/server.md)
     #[arg(long, global = true, value_name = "URL", env = "STEND_SERVER", hide_env_values = true)]
     server: Option<String>,
+    /// End when this file has not changed for most of a lease
+    #[arg(long, global = true, hide = true, value_name = "MILLISECONDS:FILE", value_parser = beat::Beat::parse)]
+    beat: Option<beat::Beat>,
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
     color: ColorChoice,
@@ -228,6 +232,9 @@ fn elsewhere(error: &clap::Error) -> Option<String> {
 
 fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
     let global = &cli.global;
+    if let Some(beat) = &global.beat {
+        beat.follow();
+    }
     match &cli.command {
         Command::Run(arguments) => run::run(global, arguments),
         Command::Resume(arguments) => resume::run(global, arguments),

@@ -1,11 +1,13 @@
 //! Several nodes that share one queue, one journal and one archive, whichever is asked.
 
 use std::io::BufRead as _;
+use std::path::Path;
 
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::common::etcd::Etcd;
+use crate::common::sshd::Sshd;
 use crate::common::{Stand, wait_until};
 use crate::serve::{Server, gate, short};
 
@@ -41,14 +43,18 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
 }
 
-/// A node whose lease is a second.
+/// A node whose lease is short.
 fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
-    std::fs::create_dir_all(stand.store()).unwrap();
-    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"1s\"\n", etcd.fleet());
-    let path = stand.store().join("fleet.toml");
+    join_quickly(&stand.store(), etcd, name);
+    Server::strange(stand)
+}
+
+fn join_quickly(store: &Path, etcd: &Etcd, name: &str) {
+    std::fs::create_dir_all(store).unwrap();
+    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"2s\"\n", etcd.fleet());
+    let path = store.join("fleet.toml");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    Server::strange(stand)
 }
 
 #[test]
@@ -90,4 +96,55 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     beta.cookie.clone_from(&alpha.cookie);
     wait_until("the file is mended", || std::fs::read(&of_other[0]).is_ok_and(|file| file == whole));
     wait_until("it is noted", || alpha.get("/api/v1/journal?category=machines").body.contains("archive-mended"));
+}
+
+#[test]
+fn another_node_goes_on_with_what_a_dead_one_has_made() {
+    let (Some(etcd), Some(machine)) = (Etcd::start(), Sshd::new()) else { return };
+    machine.with_build();
+    let gate = machine.gate(2);
+    let suite = std::fs::read_to_string(machine.gated_suite()).unwrap();
+    let stores = ["alpha", "beta"].map(|name| machine.stand.path().join(name));
+    let node = |at: usize| {
+        let store = stores[at].to_str().unwrap();
+        Server::of_command(
+            &machine.stand,
+            &mut machine.command(&["--store", store, "serve", "--listen", "127.0.0.1:0"]),
+        )
+    };
+    for (store, name) in stores.iter().zip(["alpha", "beta"]) {
+        join_quickly(store, &etcd, name);
+        machine.fine(&["--store", store.to_str().unwrap(), "hosts", "add", "box", "stand"]);
+    }
+    let alpha = node(0).signed_in();
+    let file = alpha.ask("POST", "/api/v1/files", &["content-type: text/plain"], &suite).json();
+    let order = json!({
+        "suite": "gated.toml", "files": { "gated.toml": file["sha256"] }, "machine": "box", "even_if_unfit": true,
+    });
+    let made = alpha.order(&order, &[]);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let (id, run) = (made.json()["id"].clone(), made.json()["run"].as_str().unwrap().to_owned());
+    gate.wait_until_reached();
+    let mut beta = node(1);
+    beta.cookie.clone_from(&alpha.cookie);
+    wait_until("the repeats are known to all", || etcd.has(&format!("repeat/{id}/")));
+    // The node dies, and with it what it measures.
+    alpha.kill(Signal::KILL);
+    wait_until("beta has taken it", || beta.job(&id)["node"] == "beta");
+    gate.open();
+    beta.until(&id, "finished");
+    let repeats = machine.stand.json(&["--store", stores[1].to_str().unwrap(), "show", &run])["run"]["repeats"].clone();
+    let numbers: Vec<_> = repeats.as_array().unwrap().iter().map(|repeat| repeat["number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4, 5], "each is there once");
+    let boots: std::collections::BTreeSet<_> =
+        repeats.as_array().unwrap().iter().map(|repeat| repeat["session"].to_string()).collect();
+    assert_eq!(boots.len(), 2, "{repeats:#}");
+    wait_until("the parts are gone", || !etcd.has(&format!("repeat/{id}/")));
+    let journal = beta.get("/api/v1/journal?category=runs").body;
+    assert!(journal.contains("run-taken-over") && journal.contains("alpha"), "{journal}");
+    // A node that comes back has the whole run too, and not what it had of it.
+    let _alpha = node(0);
+    let has_all =
+        || machine.run(&["--store", stores[0].to_str().unwrap(), "show", &run, "--json"]).out.contains("\"finished\"");
+    wait_until("alpha has the whole run", has_all);
 }

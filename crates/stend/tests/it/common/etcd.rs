@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
+use stend_fleet::{Access, Address, Agreement as _};
 use tempfile::TempDir;
 
 use super::wait_until;
@@ -39,6 +40,12 @@ impl Etcd {
     /// What a node joins.
     pub(crate) fn fleet(&self) -> String {
         format!("etcd://{}", self.address)
+    }
+
+    /// Whether the fleet has anything below a key.
+    pub(crate) fn has(&self, prefix: &str) -> bool {
+        let address = Address::parse(&self.fleet()).unwrap();
+        !stend_fleet::Etcd::new(address, Access::default()).unwrap().list(prefix).unwrap().entries.is_empty()
     }
 
     pub(crate) fn kill(&mut self) {

@@ -1,0 +1,167 @@
+//! Runs as far as they are made, where another node reaches the machine too: it goes on from there if this one is lost.
+//!
+//! A part is some repeats of a run, as `stend export` writes a run. It is added under the claim to the job, so it is one of a run that this node has, and
+//! of each repeat there is one.
+
+use std::path::PathBuf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use stend_fleet::{Change, Claim, Condition, MOST_CHANGES};
+use stend_model::record::Record;
+use stend_model::run::{RunState, Series};
+use stend_store::{Store, read_export, write_export};
+
+use crate::database::numbered;
+use crate::error::ServerError;
+use crate::fleet::claims;
+use crate::jobs::Job;
+use crate::lab::Lab;
+
+/// A longer text is added in pieces: etcd takes 1.5 MiB in one request.
+const PIECE: usize = 512 * 1024;
+
+/// Where the parts of a job are.
+fn place(job: &Job) -> String {
+    format!("repeat/{}/", job.id)
+}
+
+/// Whether another node may have to go on with a job.
+pub(crate) fn are_of_use(lab: &Lab, job: &Job) -> bool {
+    let known = lab.known();
+    known.nodes.iter().any(|(name, node)| name != lab.here() && node.machines.contains(&job.order.machine))
+}
+
+/// Adds the repeats that are new behind this one, and gives the last; the same if there are none.
+pub(crate) fn add(lab: &Lab, job: &Job, claim: &Claim, after: Option<u32>) -> Result<Option<u32>, ServerError> {
+    let store = Store::open_to_read(&lab.store)?;
+    let Some(first) = next(&store, &job.run, after)? else { return Ok(after) };
+    let mut record = store.load_whole(&job.run)?;
+    record.repeats.retain(|repeat| repeat.sequence >= first);
+    record.own_reports.retain(|(sequence, _)| *sequence >= first);
+    record.profiles.clear();
+    let last = record.repeats.last().map(|repeat| repeat.sequence);
+    let mut series = store.series_from(&job.run, first)?;
+    series.retain(|(sequence, _)| Some(*sequence) <= last);
+    let mut file = Vec::new();
+    write_export(&record, &series, &mut file).map_err(|source| ServerError::System { what: "a part", source })?;
+    let text = STANDARD.encode(file);
+    let key = format!("{}{}", place(job), numbered(first.into()));
+    let put = |key: String, text: &str| {
+        lab.database.change(|edit| {
+            edit.hold(claims, &job.id.to_string(), claim)?;
+            edit.require(Condition::Absent(key.clone()));
+            edit.beside(Change::Put(key.clone(), text.to_owned()));
+            Ok(())
+        })
+    };
+    let mut pieces: Vec<&str> = Vec::new();
+    let mut rest = text.as_str();
+    while rest.len() > PIECE {
+        let (piece, more) = rest.split_at(PIECE);
+        pieces.push(piece);
+        rest = more;
+    }
+    for (number, piece) in pieces.iter().enumerate() {
+        put(format!("piece/{}/{}/{number:06}", job.id, numbered(first.into())), piece)?;
+    }
+    // The last piece stands where the part is: with it the part is there.
+    put(key, &format!("{} {} {rest}", last.unwrap_or_default(), pieces.len()))?;
+    Ok(last)
+}
+
+/// The last repeat that is in any part of a job.
+pub(crate) fn last(lab: &Lab, job: &Job) -> Result<Option<u32>, ServerError> {
+    let parts = lab.database.0.agreement().list(&place(job))?.entries;
+    Ok(parts.iter().filter_map(|part| part.value.split(' ').next()?.parse().ok()).max())
+}
+
+/// The first repeat behind this one.
+fn next(store: &Store, run: &str, after: Option<u32>) -> Result<Option<u32>, ServerError> {
+    if !store.has_run(run)? {
+        return Ok(None);
+    }
+    Ok(store.repeats_after(run, after)?.first().map(|repeat| repeat.sequence))
+}
+
+/// Repeats of a run, with their series.
+type Part = (Record, Vec<(u32, Series)>);
+
+/// The parts of a job as one run, if there are any.
+fn joined(lab: &Lab, job: &Job) -> Result<Option<Part>, ServerError> {
+    let agreement = lab.database.0.agreement();
+    let mut whole: Option<Part> = None;
+    for entry in agreement.list(&place(job))?.entries {
+        let strange = || ServerError::Refused(format!("{} is no part of a run", entry.key));
+        let (_, rest) = entry.value.split_once(' ').ok_or_else(strange)?;
+        let (count, rest) = rest.split_once(' ').ok_or_else(strange)?;
+        let first = entry.key.rsplit('/').next().unwrap_or_default();
+        let pieces =
+            if count == "0" { Vec::new() } else { agreement.list(&format!("piece/{}/{first}/", job.id))?.entries };
+        if pieces.len().to_string() != count {
+            return Err(strange());
+        }
+        let text: String = pieces.iter().map(|piece| piece.value.as_str()).chain([rest]).collect();
+        let file = STANDARD.decode(text).map_err(|_| strange())?;
+        let (record, series) = read_export(&*file, &entry.key)?;
+        if record.run.id != job.run {
+            return Err(strange());
+        }
+        whole = Some(match whole {
+            None => (record, series),
+            // What a later part says of the run is how it is.
+            Some((mut before, mut all)) => {
+                before.repeats.extend(record.repeats);
+                before.own_reports.extend(record.own_reports);
+                (before.run, before.sessions) = (record.run, record.sessions);
+                all.extend(series);
+                (before, all)
+            }
+        });
+    }
+    Ok(whole)
+}
+
+/// The file that says under which claim this node has last gone on with a run.
+fn mark(lab: &Lab, job: &Job) -> PathBuf {
+    lab.logs().join(format!("{}.claim", job.run))
+}
+
+/// Makes this node's store have a run as all know it, before the node goes on with it: what it made itself under an earlier claim may not count.
+pub(crate) fn bring(lab: &Lab, job: &Job, claim: &Claim) -> Result<(), ServerError> {
+    let mark = mark(lab, job);
+    let is_new = std::fs::read_to_string(&mark).ok().as_ref() != Some(&claim.word);
+    if !is_new {
+        return Ok(());
+    }
+    if let Some((mut record, series)) = joined(lab, job)? {
+        // A run of this fleet, by an order that was given to it.
+        record.run.imported = Some(false);
+        (record.run.state, record.run.finished_at) = (RunState::Open, None);
+        let mut store = Store::open(&lab.store)?;
+        if store.has_run(&job.run)? {
+            store.remove(std::slice::from_ref(&job.run))?;
+        }
+        store.import(&record, &series)?;
+    }
+    let write = || {
+        crate::work::private_directory(&lab.logs())?;
+        std::fs::write(&mark, &claim.word)
+    };
+    write().map_err(|source| ServerError::System { what: "the mark of a claim", source })
+}
+
+/// Forgets the parts of a job that has ended.
+pub(crate) fn forget(lab: &Lab, job: &Job) -> Result<(), ServerError> {
+    let agreement = lab.database.0.agreement();
+    for place in [place(job), format!("piece/{}/", job.id)] {
+        for entries in agreement.list(&place)?.entries.chunks(MOST_CHANGES) {
+            let conditions: Vec<_> =
+                entries.iter().map(|entry| Condition::Unchanged(entry.key.clone(), entry.revision)).collect();
+            let changes: Vec<_> = entries.iter().map(|entry| Change::Remove(entry.key.clone())).collect();
+            agreement.commit(&conditions, &changes)?;
+        }
+    }
+    let _ = std::fs::remove_file(mark(lab, job));
+    Ok(())
+}
