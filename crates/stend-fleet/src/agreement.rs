@@ -57,6 +57,28 @@ pub enum Committed {
     Refused,
 }
 
+/// One of those that keep an agreement together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// Where it is.
+    pub address: String,
+    /// How it is, or why it does not say so.
+    pub health: Result<Health, Trouble>,
+}
+
+/// How a member is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    /// Its version: `3.4.23`.
+    pub version: String,
+    /// So many bytes its database has on the disk.
+    pub size: u64,
+    /// Whether the others follow it.
+    pub is_leader: bool,
+    /// What it says is wrong.
+    pub errors: Vec<String>,
+}
+
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Trouble {
@@ -103,6 +125,11 @@ pub trait Agreement: Send + Sync {
     /// The revision of the last change, if that is found out without asking anybody.
     fn newest(&self) -> Option<Revision> {
         None
+    }
+
+    /// Those that keep it together with others, and how they are; none where one keeps it alone.
+    fn members(&self) -> Vec<Member> {
+        Vec::new()
     }
 
     /// An entry.

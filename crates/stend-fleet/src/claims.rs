@@ -178,6 +178,23 @@ impl Lookout {
         Ok((now.saturating_sub(seen.1) >= lease).then(|| Silent { node: node.to_owned(), beat }))
     }
 
+    /// Looks at what all nodes last said: for how long that has been the same, by their names.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn hear(&mut self, agreement: &dyn Agreement, now: Duration) -> Result<BTreeMap<String, Duration>, Trouble> {
+        let mut heard = BTreeMap::new();
+        for entry in agreement.list(BEATS)?.entries {
+            let node = entry.key.trim_start_matches(BEATS).to_owned();
+            let seen = self.0.entry(node.clone()).or_insert((Some(entry.revision), now));
+            if seen.0 != Some(entry.revision) {
+                *seen = (Some(entry.revision), now);
+            }
+            heard.insert(node, now.saturating_sub(seen.1));
+        }
+        Ok(heard)
+    }
+
     /// Forgets all nodes but these.
     pub fn keep(&mut self, is_kept: impl Fn(&str) -> bool) {
         self.0.retain(|node, _| is_kept(node));
@@ -256,8 +273,11 @@ impl Beat {
     }
 }
 
+/// Before the names of nodes that have said something.
+const BEATS: &str = "beat/";
+
 fn beat_key(node: &str) -> String {
-    format!("beat/{node}")
+    format!("{BEATS}{node}")
 }
 
 /// A word that nobody else has.

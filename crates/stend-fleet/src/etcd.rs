@@ -17,7 +17,9 @@ use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConf
 use ureq::typestate::WithBody;
 use ureq::{Agent, Error, RequestBuilder};
 
-use crate::agreement::{Agreement, Change, Committed, Condition, Entry, Listing, News, Revision, Told, Trouble, Watch};
+use crate::agreement::{
+    Agreement, Change, Committed, Condition, Entry, Health, Listing, Member, News, Revision, Told, Trouble, Watch,
+};
 use crate::alone::end;
 
 /// A member that does not answer within this time is left for the next one.
@@ -301,7 +303,43 @@ struct Range {
     more: bool,
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    header: StatusHeader,
+    version: String,
+    #[serde(default, deserialize_with = "number")]
+    db_size: Revision,
+    #[serde(default)]
+    leader: String,
+    #[serde(default)]
+    errors: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct StatusHeader {
+    member_id: String,
+}
+
+impl From<Status> for Health {
+    fn from(status: Status) -> Self {
+        let Status { header, version, db_size, leader, mut errors } = status;
+        if leader.is_empty() || leader == "0" {
+            errors.push("it has no leader".into());
+        }
+        Self { version, size: db_size.unsigned_abs(), is_leader: leader == header.member_id, errors }
+    }
+}
+
 impl Agreement for Etcd {
+    fn members(&self) -> Vec<Member> {
+        let ask = |member: &String| {
+            let health = self.link.ask::<Status>(member, "/v3/maintenance/status", "{}").map(Health::from);
+            Member { address: member.clone(), health }
+        };
+        self.link.members.iter().map(ask).collect()
+    }
+
     fn get(&self, key: &str) -> Result<Option<Entry>, Trouble> {
         let range: Range = self.ask("/v3/kv/range", &json!({ "key": self.key(key) }), true)?;
         range.kvs.into_iter().next().map(|pair| pair.entry(&self.root)).transpose()

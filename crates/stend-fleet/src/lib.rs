@@ -11,7 +11,8 @@ mod etcd;
 mod mirror;
 
 pub use agreement::{
-    Agreement, Change, Committed, Condition, Entry, Listing, MOST_CHANGES, News, Revision, Told, Trouble, Watch,
+    Agreement, Change, Committed, Condition, Entry, Health, Listing, MOST_CHANGES, Member, News, Revision, Told,
+    Trouble, Watch,
 };
 pub use alone::{Alone, FORMAT, TABLES};
 pub use claims::{Beat, BeatError, Claim, Claims, Lookout, Lost, MOST_OWNERS, Silent};

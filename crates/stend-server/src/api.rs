@@ -5,6 +5,7 @@ pub(crate) mod files;
 pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod journal;
+pub(crate) mod nodes;
 pub(crate) mod schedule;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! A node beats, and what it works for is its own as long as it does. One that has had no answer for most of a lease stops what it measures, before
 //! another node may take it over.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use stend_fleet::{
-    Access, Address, Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Etcd, Lookout, Silent,
+    Access, Address, Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Etcd, Lookout, Silent, Trouble,
 };
 use stend_model::run::HERE;
 
@@ -36,6 +36,9 @@ const LONGEST_LEASE: Duration = Duration::from_secs(600);
 
 /// A node that has not been heard of for so many tenths of a lease measures nothing more.
 const MOST_SILENT: u32 = 6;
+
+/// So many nodes hear of each other all the time.
+const FEW: usize = 50;
 
 /// In a lease a node beats so often.
 const BEATS: u32 = 4;
@@ -167,6 +170,11 @@ pub(crate) struct Fleet {
     pub(crate) secret: String,
     lease: Duration,
     beat: Mutex<Beat>,
+    /// What was heard of others, by a clock that began with this server.
+    heard: Mutex<Lookout>,
+    /// What one node of the fleet does for all, and this one would.
+    duties: Mutex<BTreeSet<String>>,
+    began: Instant,
     /// When the last beat was sent that was answered.
     renewed: Mutex<Instant>,
     /// How often it was.
@@ -199,6 +207,9 @@ impl Fleet {
             secret: secret_of_nodes(&**agreement)?,
             lease,
             beat: Mutex::new(beat),
+            heard: Mutex::default(),
+            duties: Mutex::default(),
+            began,
             renewed: Mutex::new(renewed),
             fences: AtomicU64::new(0),
         })
@@ -212,6 +223,17 @@ impl Fleet {
     /// How often it has been, and came back.
     pub(crate) fn fences(&self) -> u64 {
         self.fences.load(Ordering::SeqCst)
+    }
+
+    /// For how long each node has been silent, as far as this one knows.
+    pub(crate) fn heard(&self, lab: &Lab) -> Result<BTreeMap<String, Duration>, Trouble> {
+        let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.hear(&**lab.database.0.agreement(), self.began.elapsed())
+    }
+
+    /// Whether a node that has been silent for so long is there.
+    pub(crate) fn is_there(&self, silence: Duration) -> bool {
+        silence < self.lease
     }
 
     /// For how long it has not heard of the fleet.
@@ -287,12 +309,32 @@ fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
                 Ok(())
             });
             take_over(fleet, lab, &entry.machines, &mut lookout, began.elapsed());
+            // Of many nodes each would hear of all: then only whoever wants to see them does.
+            let is_few = lab.known().nodes.iter().count() <= FEW;
+            if is_few {
+                let _ = fleet.heard(lab);
+            }
         }
         std::thread::sleep(fleet.lease / BEATS);
     }
 }
 
-/// Takes the jobs of nodes that are silent, where this one reaches the machine too.
+/// Whether this node does what one node does for all: it does until it is silent. Alone it does all.
+pub(crate) async fn has_duty(lab: &Arc<Lab>, name: &str) -> bool {
+    let Some(fleet) = &lab.fleet else { return true };
+    // As a machine that is always busy.
+    let duty = format!("duty {name}");
+    fleet.duties.lock().unwrap_or_else(PoisonError::into_inner).insert(duty.clone());
+    let claim = lab.known().claims.of(&duty).cloned();
+    if let Some(claim) = claim {
+        return claim.node == fleet.node && !fleet.is_fenced();
+    }
+    let node = fleet.node.clone();
+    let claimed = lab.change(move |edit| Ok(edit.claim(claims, &duty, &duty, &node).is_some())).await;
+    claimed.unwrap_or(false)
+}
+
+/// Takes the jobs of nodes that are silent, where this one reaches the machine too, and what they did for all.
 fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookout, now: Duration) {
     let others: Vec<(String, Claim)> = {
         let known = lab.known();
@@ -304,7 +346,9 @@ fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookou
     for node in nodes {
         let looked = lookout.look(&**lab.database.0.agreement(), node, now, fleet.lease);
         let Ok(Some(silent)) = looked else { continue };
-        let lost = others.iter().filter(|(_, claim)| claim.node == node && machines.contains(&claim.machine));
+        let duties = fleet.duties.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_for_here = |claim: &Claim| machines.contains(&claim.machine) || duties.contains(&claim.machine);
+        let lost = others.iter().filter(|(_, claim)| claim.node == node && is_for_here(claim));
         for (job, _) in lost {
             // What cannot be taken now is looked at again.
             let _ = lab.database.change(|edit| edit.take_from(job, &silent, &fleet.node));
@@ -316,6 +360,9 @@ impl Edit<'_, '_> {
     /// Takes a job from a node that is silent, or gives it up when so many have lost it.
     fn take_from(&mut self, job: &str, silent: &Silent, node: &str) -> Result<(), ServerError> {
         let taken = self.take_over(claims, job, silent, node)?;
+        if taken.is_none() {
+            self.free(claims, job);
+        }
         let Some(job_known) = job.parse().ok().and_then(|id| self.known.job(id)) else { return Ok(()) };
         let (id, run) = (job_known.id, job_known.run.clone());
         if taken.is_some() {
@@ -326,7 +373,6 @@ impl Edit<'_, '_> {
         let said = format!("{} nodes have lost it, the last one {}", stend_fleet::MOST_OWNERS, silent.node);
         self.set(id, &[State::Running, State::Stopping], State::Failed, Some(&said));
         self.note(Kind::RunFailed, None, &run, &said);
-        self.free(claims, job);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::database::Edit;
 use crate::error::ServerError;
 use crate::journal;
 use crate::lab::Lab;
-use crate::pages::Reader;
+use crate::pages::{OfFleet, Reader};
 use crate::peers;
 use crate::problem::Problem;
 use crate::throttle::Throttle;
@@ -79,6 +79,9 @@ pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request,
         let who = who.or_else(|| lab.known().who(&secret, kind, now()));
         if let Some(who) = who {
             request.extensions_mut().insert(who);
+            if lab.fleet.is_some() {
+                request.extensions_mut().insert(OfFleet { cut_off: lab.cut_off() });
+            }
             return next.run(request).await;
         }
     }

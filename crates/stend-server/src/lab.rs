@@ -126,6 +126,14 @@ impl Lab {
         }
     }
 
+    /// Why this node does not hear of the fleet, if it does not.
+    pub(crate) fn cut_off(&self) -> Option<String> {
+        let fleet = self.fleet.as_ref()?;
+        let trouble = self.database.0.trouble().map(|(trouble, _)| trouble.to_string());
+        let silent = || format!("nothing was heard for {} s", fleet.silence().as_secs());
+        trouble.or_else(|| fleet.is_fenced().then(silent))
+    }
+
     /// What the machine of this node is called, and the node.
     pub(crate) fn here(&self) -> &str {
         self.fleet.as_ref().map_or(HERE, |fleet| &fleet.node)

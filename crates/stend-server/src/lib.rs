@@ -134,7 +134,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     // The one-time tokens of servers before this one open nothing more.
     let node = joined.as_ref().map_or("", |joined| &joined.node);
     while database.change(|edit| Ok(edit.forget_some(now(), Some(node))))? {}
-    settings.make_places(&database)?;
+    settings.make_places(&database, joined.is_none())?;
     // A file that was being sent when the last server was killed.
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
     files::remove_left(&served.store);
@@ -238,6 +238,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/rigs", get(pages::rigs::rigs))
         .route("/schedule", get(pages::schedule::schedule))
         .route("/access", get(pages::access::access))
+        .route("/nodes", get(pages::nodes::nodes))
         .route("/sign-out", post(pages::access::sign_out))
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/runs", get(api::runs))
@@ -252,6 +253,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/batches/{batch}", get(api::jobs::batch))
         .route("/api/v1/files/{file}", get(api::files::file))
         .route("/api/v1/archive/{sha256}", get(archive::file))
+        .route("/api/v1/nodes", get(api::nodes::nodes))
         .route("/api/v1/schedule", get(api::schedule::lines))
         .route("/api/v1/changes", get(api::changes))
         .route("/api/v1/me", get(api::accounts::me))

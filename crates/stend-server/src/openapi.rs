@@ -9,6 +9,7 @@ use crate::api::files::KeptFile;
 use crate::api::imports::Imported;
 use crate::api::jobs::{JobInFull, JobList, Jobs, Plan};
 use crate::api::journal::Entries;
+use crate::api::nodes::Nodes;
 use crate::api::schedule::{Lines, NewLine};
 use crate::api::{LARGEST_PAGE, LONGEST_KEY, Runs};
 use crate::commands::{self, Looking, Printed};
@@ -177,6 +178,7 @@ fn requests() -> Vec<Request> {
             query: &[("category", "string"), ("before", "integer"), ("limit", "integer")],
             ..operators(get("/journal", "List the journal, newest first", own::<Entries>()))
         },
+        get("/nodes", "List the nodes of the fleet, and the members of etcd", own::<Nodes>()),
         get("/changes", "Follow the queue, the schedule and the journal: an event whenever one has changed", Events),
         get("/me", "Say who is signed in", own::<Who>()),
         post("/me/password", "Change one's own password", "204", Nothing).takes::<OwnPassword>(),

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod journal;
 pub(crate) mod lab;
 pub(crate) mod machine;
+pub(crate) mod nodes;
 mod order_form;
 pub(crate) mod results;
 pub(crate) mod rigs;
@@ -37,13 +38,27 @@ pub(crate) struct Reader {
     language: Language,
     /// Nobody has signed in before the sign-in page.
     who: Option<Who>,
+    /// Whether there are other nodes.
+    is_of_fleet: bool,
+    /// Why this node does not hear of them, if it does not.
+    cut_off: Option<String>,
+}
+
+/// What a page says of the fleet, whatever it is about.
+#[derive(Debug, Clone)]
+pub(crate) struct OfFleet {
+    pub(crate) cut_off: Option<String>,
 }
 
 impl<S: Sync> FromRequestParts<S> for Reader {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.headers, parts.extensions.get::<Who>().cloned()))
+        let mut reader = Self::of(&parts.headers, parts.extensions.get::<Who>().cloned());
+        if let Some(OfFleet { cut_off }) = parts.extensions.get::<OfFleet>() {
+            (reader.is_of_fleet, reader.cut_off) = (true, cut_off.clone());
+        }
+        Ok(reader)
     }
 }
 
@@ -54,7 +69,8 @@ impl Reader {
         let asked = headers.get(ACCEPT_LANGUAGE).and_then(|languages| languages.to_str().ok()).unwrap_or_default();
         let codes = chosen.into_iter().chain(asked.split(',').map(|code| code.trim().get(..2).unwrap_or_default()));
         let known = |code: &str| Language::ALL.iter().copied().find(|language| language.code() == code);
-        Self { language: codes.into_iter().find_map(known).unwrap_or(Language::English), who }
+        let language = codes.into_iter().find_map(known).unwrap_or(Language::English);
+        Self { language, who, is_of_fleet: false, cut_off: None }
     }
 
     /// Whether they may do what this role may.

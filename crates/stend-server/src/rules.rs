@@ -8,6 +8,7 @@ use stend_model::quantity::parse_share;
 
 use crate::database::Edit;
 use crate::error::ServerError;
+use crate::fleet::has_duty;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::settings::{Retry, Rule};
@@ -75,6 +76,10 @@ pub(crate) async fn judge_all(lab: Arc<Lab>, rules: Vec<Rule>, retry: Retry) {
     let mut failures = 0;
     loop {
         noted.mark_unchanged();
+        if !has_duty(&lab, "judge").await {
+            let _ = tokio::time::timeout(LOOK, noted.changed()).await;
+            continue;
+        }
         match judge_next(&lab, &rules).await {
             Ok(true) => failures = 0,
             Ok(false) => {

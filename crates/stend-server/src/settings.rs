@@ -273,11 +273,11 @@ impl Settings {
 
 impl Settings {
     /// Makes the places in the journal from which it is followed.
-    pub(crate) fn make_places(&self, database: &Database) -> Result<(), ServerError> {
+    pub(crate) fn make_places(&self, database: &Database, is_alone: bool) -> Result<(), ServerError> {
         let rules = (!self.rules.is_empty()).then_some(rules::NAME);
         let names: Vec<_> = self.destinations.iter().map(|to| to.name.as_str()).chain(rules).collect();
         database.change(|edit| {
-            edit.make_places(&names);
+            edit.make_places(&names, is_alone);
             Ok(())
         })
     }

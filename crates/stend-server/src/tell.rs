@@ -17,6 +17,7 @@ use stend_report::words::{self, Given};
 
 use crate::database::{Edit, Records};
 use crate::error::ServerError;
+use crate::fleet::has_duty;
 use crate::guard::now;
 use crate::journal::{Entry, Kind};
 use crate::lab::Lab;
@@ -177,6 +178,10 @@ pub(crate) async fn follow(lab: Arc<Lab>, destination: Destination, retry: Retry
     let mut failures = 0;
     loop {
         noted.mark_unchanged();
+        if !has_duty(&lab, &format!("tell {}", destination.name)).await {
+            let _ = tokio::time::timeout(LOOK, noted.changed()).await;
+            continue;
+        }
         match step(&lab, &destination, &retry, failures, began).await {
             Ok(Step::Done) => failures = 0,
             Ok(Step::Nothing) => {
@@ -245,10 +250,10 @@ impl Records {
 }
 
 impl Edit<'_, '_> {
-    /// Makes places for those that have none, at the journal's end, and forgets those of others.
-    pub(crate) fn make_places(&mut self, names: &[&str]) {
+    /// Makes places for those that have none, at the journal's end, and forgets those of others, which are no other node's where there is none.
+    pub(crate) fn make_places(&mut self, names: &[&str], is_alone: bool) {
         let known = self.known;
-        for (name, _) in known.places.iter().filter(|(name, _)| !names.contains(name)) {
+        for (name, _) in known.places.iter().filter(|(name, _)| is_alone && !names.contains(name)) {
             self.remove(&key(name));
         }
         for name in names.iter().filter(|name| known.places.get(name).is_none()) {

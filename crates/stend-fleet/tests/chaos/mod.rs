@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engines::patience;
 use stend_fleet::{
     Agreement, Beat, Change, Claim, Claims, Committed, Condition, Draft, Entry, Known, Listing, Lookout, Lost, Mirror,
     News, Revision, Table, Trouble, Watch,
@@ -169,13 +168,13 @@ fn claims(known: &Shared) -> &Claims {
 /// Why a change is not made.
 #[derive(Debug)]
 pub(crate) enum Not {
-    Trouble(Trouble),
+    Answered,
     Lost,
 }
 
 impl From<Trouble> for Not {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(trouble)
+    fn from(_: Trouble) -> Self {
+        Self::Answered
     }
 }
 
@@ -300,7 +299,7 @@ impl Node {
         match (done, next) {
             (Ok(()), Some(repeat)) => return Some((job, repeat, claim)),
             (Ok(()), None) | (Err(Not::Lost), _) => self.claim = None,
-            (Err(Not::Trouble(_)), _) => {}
+            (Err(Not::Answered), _) => {}
         }
         None
     }

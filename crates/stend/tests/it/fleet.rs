@@ -84,7 +84,7 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
         let entries = std::fs::read_dir(stand.store().join("archive")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
     };
-    let [of_one, of_other] = [&one, &other].map(|stand| files(stand));
+    let [of_one, of_other] = [&one, &other].map(files);
     assert_eq!((of_one.len(), of_one[0].file_name()), (1, of_other[0].file_name()));
     let whole = std::fs::read(&of_other[0]).unwrap();
     other.fine(&["export", run, "--output", "again"]);
@@ -147,4 +147,57 @@ fn another_node_goes_on_with_what_a_dead_one_has_made() {
     let has_all =
         || machine.run(&["--store", stores[0].to_str().unwrap(), "show", &run, "--json"]).out.contains("\"finished\"");
     wait_until("alpha has the whole run", has_all);
+}
+
+#[test]
+fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
+    let Some(mut etcd) = Etcd::start() else { return };
+    let stand = Stand::new();
+    let gate = gate(&stand, 0);
+    let alpha = quick_node(&stand, &etcd, "alpha").signed_in();
+    let id = alpha.order(&short(), &[]).json()["id"].clone();
+    let run = alpha.job(&id)["run"].as_str().unwrap().to_owned();
+    gate.wait_until_reached();
+    let is_measured = || {
+        let found = std::process::Command::new("pgrep").args(["-f", "--", &format!("--id={run}|resume {run}")]).output();
+        !found.unwrap().stdout.is_empty()
+    };
+    assert!(is_measured());
+    etcd.kill();
+    wait_until("nothing is measured any more", || !is_measured());
+    wait_until("it is said on each page", || alpha.get("/").body.contains("does not hear of the fleet"));
+    let page = alpha.ask("GET", "/schedule", &["accept-language: ru"], "").body;
+    assert!(page.contains("Узел потерял связь"), "{page}");
+    assert!(alpha.get("/api/v1/nodes").json()["cut_off"].is_string());
+    // What is known is still shown, and what would be changed is refused.
+    assert_eq!(alpha.job(&id)["state"], "running");
+    let refused = alpha.ask("POST", &format!("/api/v1/jobs/{id}/stop"), &[], "");
+    assert_eq!((refused.status, refused.json()["detail"].as_str().unwrap().lines().count()), (503, 1));
+    gate.open();
+    etcd.begin_again();
+    alpha.until(&id, "finished");
+    wait_until("it hears again", || !alpha.get("/").body.contains("does not hear of the fleet"));
+    let nodes = alpha.get("/api/v1/nodes").json();
+    let of = |field: &str| nodes["nodes"][0][field].clone();
+    assert_eq!((of("name"), of("machines"), of("runs")), (json!("alpha"), json!(["alpha"]), json!([])));
+    assert!(nodes["members"][0]["version"].as_str().unwrap().starts_with("3."), "{nodes:#}");
+    let page = alpha.get("/nodes").body;
+    assert!(page.contains("alpha") && page.contains("leads"), "{page}");
+}
+
+#[test]
+fn a_name_is_one_nodes_and_a_store_is_of_one_fleet() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let _alpha = quick_node(&one, &etcd, "alpha");
+    join_quickly(&other.store(), &etcd, "alpha");
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    other.refused(&serve, &["another node is called alpha"]);
+    other.refused(&[&serve[..], &["--fleet", "etcd://127.0.0.1:1"]].concat(), &["this store is node alpha", "leave"]);
+    let strange = Stand::new();
+    strange.refused(&[&serve[..], &["--fleet", "etcd:/x"]].concat(), &["etcd://HOST:PORT"]);
+    strange.refused(&[&serve[..], &["--fleet", &etcd.fleet(), "--node", "local"]].concat(), &["not \"local\""]);
+    let away = strange.run(&[&serve[..], &["--fleet", "etcd://127.0.0.1:1"]].concat());
+    assert!(away.status == Some(4) && away.err.lines().count() == 1, "{}", away.err);
+    assert!(!strange.store().join("fleet.toml").exists(), "what could not be joined is not kept");
 }

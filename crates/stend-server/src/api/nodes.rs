@@ -1,0 +1,118 @@
+//! The nodes of a fleet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use schemars::JsonSchema;
+use serde::Serialize;
+use stend_model::record::JSON_VERSION;
+
+use super::{Answer, Served, blocking};
+use crate::lab::Lab;
+
+/// A fleet, as a node sees it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Nodes {
+    schema_version: u32,
+    /// The node that was asked; none if the server is of no fleet.
+    pub(crate) here: Option<String>,
+    /// Why the node does not hear of the fleet, if it does not: what it shows may be old then.
+    pub(crate) cut_off: Option<String>,
+    /// The nodes, by their names.
+    pub(crate) nodes: Vec<NodeNow>,
+    /// The members of etcd that keep what the fleet agrees on.
+    pub(crate) members: Vec<MemberNow>,
+}
+
+/// A node.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct NodeNow {
+    pub(crate) name: String,
+    /// Where it is reached.
+    pub(crate) url: String,
+    pub(crate) version: String,
+    /// When its server began.
+    pub(crate) began_at: String,
+    /// Whether it has been heard of within a lease; none if the node that was asked cannot tell.
+    pub(crate) is_heard: Option<bool>,
+    /// The machines that it reaches, its own first.
+    pub(crate) machines: Vec<String>,
+    /// The runs that it is at work for.
+    pub(crate) runs: Vec<String>,
+}
+
+/// A member of etcd.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct MemberNow {
+    pub(crate) address: String,
+    /// None if it does not answer.
+    pub(crate) version: Option<String>,
+    /// So many bytes its database has on the disk.
+    pub(crate) bytes: Option<u64>,
+    /// Whether the others follow it.
+    pub(crate) is_leader: bool,
+    /// What is wrong with it.
+    pub(crate) problems: Vec<String>,
+}
+
+pub(crate) async fn nodes(lab: Served) -> Answer<Json<Nodes>> {
+    gathered(&lab).await.map(Json)
+}
+
+pub(crate) async fn gathered(lab: &Arc<Lab>) -> Answer<Nodes> {
+    blocking(lab, |lab| {
+        let Some(fleet) = &lab.fleet else {
+            return Nodes {
+                schema_version: JSON_VERSION,
+                here: None,
+                cut_off: None,
+                nodes: Vec::new(),
+                members: Vec::new(),
+            };
+        };
+        // In the order in which a node that is cut off says so at once.
+        let heard = if fleet.is_fenced() { BTreeMap::new() } else { fleet.heard(lab).unwrap_or_default() };
+        let is_heard = |name: &str| heard.get(name).map(|silence: &Duration| fleet.is_there(*silence));
+        let members = lab.database.0.agreement().members();
+        let known = lab.known();
+        let node = |(name, node): (&str, &crate::fleet::NodeEntry)| {
+            let own = known.claims.all().filter(|(_, claim)| claim.node == name);
+            let runs = own.filter_map(|(job, _)| Some(known.job(job.parse().ok()?)?.run.clone())).collect();
+            NodeNow {
+                name: name.to_owned(),
+                url: node.url.clone(),
+                version: node.version.clone(),
+                began_at: node.began_at.clone(),
+                is_heard: is_heard(name),
+                machines: node.machines.clone(),
+                runs,
+            }
+        };
+        let member = |member: stend_fleet::Member| match member.health {
+            Ok(health) => MemberNow {
+                address: member.address,
+                version: Some(health.version),
+                bytes: Some(health.size),
+                is_leader: health.is_leader,
+                problems: health.errors,
+            },
+            Err(trouble) => MemberNow {
+                address: member.address,
+                version: None,
+                bytes: None,
+                is_leader: false,
+                problems: vec![trouble.to_string()],
+            },
+        };
+        Nodes {
+            schema_version: JSON_VERSION,
+            here: Some(fleet.node.clone()),
+            cut_off: lab.cut_off(),
+            nodes: known.nodes.iter().map(node).collect(),
+            members: members.into_iter().map(member).collect(),
+        }
+    })
+    .await
+}

@@ -1,0 +1,37 @@
+//! The page of the nodes of a fleet.
+
+use askama::Template;
+use axum::response::Response;
+use stend_model::quantity::format_size;
+use stend_report::numbers::in_language;
+
+use super::{Reader, Served, page};
+use crate::accounts::Role;
+use crate::api::nodes::{self, MemberNow, NodeNow};
+
+#[derive(Template)]
+#[template(path = "nodes.html")]
+struct Nodes {
+    reader: Reader,
+    here: Option<String>,
+    nodes: Vec<NodeNow>,
+    members: Vec<MemberNow>,
+}
+
+impl Nodes {
+    /// A number of bytes as people read it.
+    fn size(&self, bytes: &u64) -> String {
+        in_language(&format_size(*bytes), self.reader.language)
+    }
+}
+
+pub(crate) async fn nodes(lab: Served, reader: Reader) -> Response {
+    let found = nodes::gathered(&lab).await;
+    let nodes = found.map(|found| Nodes {
+        reader: reader.clone(),
+        here: found.here,
+        nodes: found.nodes,
+        members: found.members,
+    });
+    page(reader, nodes)
+}
