@@ -14,8 +14,9 @@ use stend_fleet::{
 use crate::accounts::{Account, Kept};
 use crate::archive::Archived;
 use crate::error::ServerError;
-use crate::fleet::{Joined, NodeEntry};
+use crate::fleet::NodeEntry;
 use crate::jobs::{Job, Ordered, Progress};
+use crate::joined::Joined;
 use crate::journal::Noted;
 use crate::older;
 use crate::schedule::Planned;
@@ -174,6 +175,36 @@ fn alone(path: &Path) -> Result<Alone, ServerError> {
     private_file(path).map_err(|source| ServerError::System { what: FILE, source })?;
     older::renew(path).map_err(|source| ServerError::Database { path: path.to_owned(), source })?;
     Ok(Alone::open(path)?)
+}
+
+/// What a fleet takes over from the server that its first node had, as changes: all but who works for what, and with the machine by its name.
+pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerError> {
+    let path = store.join(FILE);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let mut changes = Vec::new();
+    for entry in alone(&path)?.list("")?.entries {
+        let key = entry.key.as_str();
+        let is_of_work = ["lab/claim/", "lab/machine/", "word/"].iter().any(|prefix| key.starts_with(prefix));
+        if is_of_work {
+            continue;
+        }
+        let strange = |error: serde_json::Error| ServerError::Refused(format!("{}: {key}: {error}", path.display()));
+        let value = if key.starts_with("lab/order/") {
+            let mut ordered: Ordered = serde_json::from_str(&entry.value).map_err(strange)?;
+            ordered.name_machine(node);
+            serde_json::to_string(&ordered).map_err(strange)?
+        } else if key.starts_with("lab/line/") {
+            let mut line: Planned = serde_json::from_str(&entry.value).map_err(strange)?;
+            line.name_machine(node);
+            serde_json::to_string(&line).map_err(strange)?
+        } else {
+            entry.value
+        };
+        changes.push(Change::Put(entry.key, value));
+    }
+    Ok(changes)
 }
 
 /// Copies what is kept beside a store, if anything is, to a directory that is there.

@@ -4,35 +4,21 @@
 //! another node may take it over.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use stend_fleet::{
-    Access, Address, Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Etcd, Lookout, Silent, Trouble,
-};
-use stend_model::run::HERE;
+use stend_fleet::{Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Lookout, Silent, Trouble};
 
 use crate::accounts::fresh_secret;
 use crate::database::{Edit, Records};
 use crate::error::ServerError;
 use crate::jobs::State;
+use crate::joined::Joined;
 use crate::journal::Kind;
 use crate::lab::Lab;
-use crate::order::is_plain_name;
-use crate::settings::{Secret, own_file};
-
-/// The file, in the store's directory.
-const FILE: &str = "fleet.toml";
-
-/// So long a node is not heard of before another may take its jobs.
-const LEASE: Duration = Duration::from_secs(20);
-
-const SHORTEST_LEASE: Duration = Duration::from_secs(1);
-const LONGEST_LEASE: Duration = Duration::from_secs(600);
 
 /// A node that has not been heard of for so many tenths of a lease measures nothing more.
 const MOST_SILENT: u32 = 6;
@@ -42,113 +28,6 @@ const FEW: usize = 50;
 
 /// In a lease a node beats so often.
 const BEATS: u32 = 4;
-
-/// Where a store's fleet is, and who the node is in it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Joined {
-    /// Where the fleet keeps what it agrees on.
-    pub(crate) address: String,
-    /// What the node is called. So is its machine.
-    pub(crate) node: String,
-    /// Where other nodes reach it; otherwise where it listens.
-    pub(crate) url: Option<String>,
-    authority: Option<PathBuf>,
-    certificate: Option<PathBuf>,
-    key: Option<PathBuf>,
-    user: Option<String>,
-    password: Option<Secret>,
-    /// So long a node is not heard of before another may take its jobs: the same for all.
-    #[serde(default = "lease", deserialize_with = "crate::settings::duration")]
-    pub(crate) lease: Duration,
-}
-
-fn lease() -> Duration {
-    LEASE
-}
-
-impl Joined {
-    /// Reads the file of a store, if there is one.
-    pub(crate) fn read(store: &Path) -> Result<Option<Self>, ServerError> {
-        let path = store.join(FILE);
-        let refused = |why: String| ServerError::Refused(format!("{}: {why}", path.display()));
-        let Some((text, is_private)) = own_file(&path).map_err(refused)? else { return Ok(None) };
-        let joined: Self = toml::from_str(&text).map_err(|error| refused(crate::settings::in_a_line(&error, &text)))?;
-        if joined.password.is_some() && !is_private {
-            return Err(refused("it holds a password, and others may read it; take that from them: chmod 600".into()));
-        }
-        joined.check().map_err(refused)?;
-        Ok(Some(joined))
-    }
-
-    fn check(&self) -> Result<(), String> {
-        if !(SHORTEST_LEASE..=LONGEST_LEASE).contains(&self.lease) {
-            return Err("lease: it is 1s to 10m".into());
-        }
-        if !is_plain_name(&self.node) || self.node == HERE {
-            return Err("node: it is 1 to 64 letters, digits, and - . or _, and not \"local\"".into());
-        }
-        if self.certificate.is_some() != self.key.is_some() || self.user.is_some() != self.password.is_some() {
-            return Err("give certificate and key, or user and password, together".into());
-        }
-        Address::parse(&self.address).map(drop).map_err(|error| format!("address: {error}"))
-    }
-
-    /// Joins the fleet at an address, unless the store is of one already.
-    pub(crate) fn join(store: &Path, address: &str, node: Option<&str>) -> Result<Self, ServerError> {
-        if let Some(joined) = Self::read(store)? {
-            let is_other = joined.address != address || node.is_some_and(|node| node != joined.node);
-            if is_other {
-                let said = format!(
-                    "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
-                    joined.node, joined.address
-                );
-                return Err(ServerError::Refused(said));
-            }
-            return Ok(joined);
-        }
-        let own = || rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let node = node.map_or_else(own, str::to_owned);
-        let joined = Self {
-            address: address.to_owned(),
-            node,
-            url: None,
-            authority: None,
-            certificate: None,
-            key: None,
-            user: None,
-            password: None,
-            lease: LEASE,
-        };
-        joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
-        joined.etcd(store)?.get("any")?;
-        let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
-        let write = || -> std::io::Result<()> {
-            let mut options = std::fs::OpenOptions::new();
-            let mut file = options.create_new(true).write(true).mode(0o600).open(store.join(FILE))?;
-            std::io::Write::write_all(&mut file, text.as_bytes())
-        };
-        write().map_err(|source| ServerError::System { what: FILE, source })?;
-        Ok(joined)
-    }
-
-    /// What the fleet agrees on. Paths are from the store's directory.
-    pub(crate) fn etcd(&self, store: &Path) -> Result<Etcd, ServerError> {
-        let read = |path: &PathBuf| {
-            let path = store.join(path);
-            std::fs::read(&path).map_err(|error| ServerError::Refused(format!("{}: {error}", path.display())))
-        };
-        let certificate = self.certificate.as_ref().zip(self.key.as_ref());
-        let access = Access {
-            authority: self.authority.as_ref().map(read).transpose()?,
-            certificate: certificate
-                .map(|(certificate, key)| Ok::<_, ServerError>((read(certificate)?, read(key)?)))
-                .transpose()?,
-            user: self.user.clone().zip(self.password.as_ref().map(|password| password.0.clone())),
-        };
-        Ok(Etcd::new(Address::parse(&self.address)?, access)?)
-    }
-}
 
 /// What the fleet is told of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

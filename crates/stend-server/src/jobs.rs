@@ -109,6 +109,11 @@ pub(crate) struct Ordered {
 }
 
 impl Ordered {
+    /// Gives this machine its name in a fleet.
+    pub(crate) fn name_machine(&mut self, name: &str) {
+        self.batch = self.batch.clone().named_by(name);
+    }
+
     /// What it was asked for with, once.
     pub(crate) fn key(&self) -> Option<&str> {
         self.key.as_deref()

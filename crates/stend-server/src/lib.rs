@@ -18,6 +18,7 @@ mod fleet;
 mod guard;
 mod health;
 mod jobs;
+mod joined;
 mod journal;
 mod lab;
 mod live;
@@ -57,12 +58,14 @@ use tokio::signal::unix::{SignalKind, signal};
 pub use accounts::{Role, User};
 pub use commands::{Printed, takes};
 pub use error::ServerError;
+pub use joined::First;
 pub use tls::Certificate;
 
 use accounts::{Kind, Secret, fresh_secret};
 use database::Database;
-use fleet::{Fleet, Joined, NodeEntry};
+use fleet::{Fleet, NodeEntry};
 use guard::{needs, now, same_site, signed_in};
+use joined::Joined;
 use lab::Lab;
 use settings::Settings;
 use tls::{Names, Tls};
@@ -101,17 +104,12 @@ pub struct Ready {
 /// # Errors
 /// Somebody listens there, another server has the store, a file of it cannot be used, or nobody could sign in from another machine.
 pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerError> {
-    let _lock = FileLock::take(&served.store.join("server.lock")).map_err(|error| match error {
-        LockError::Held(holder) => ServerError::Served(holder.to_string()),
-        LockError::Unusable(source) | LockError::NotLocked(source) => {
-            ServerError::System { what: "the server's lock", source }
-        }
-    })?;
+    let _lock = only_server(&served.store)?;
     let settings = Settings::read(&served.store)?;
     // A store that this version does not read would be said on each page.
     drop(Store::open_to_read(&served.store)?);
     let joined = match &served.fleet {
-        Some((address, node)) => Some(Joined::join(&served.store, address, node.as_deref())?),
+        Some((address, node)) => Some(Joined::join(&served.store, address, node.as_deref(), First::Any)?),
         None => Joined::read(&served.store)?,
     };
     let database = Database::open(&served.store, joined.as_ref(), "server")?;
@@ -154,7 +152,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let refused = |source| ServerError::Listen { address: served.listen, source };
     let listener = TcpListener::bind(served.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
-    let home = format!("{} {}", machine_id(), served.store.display());
+    let home = joined::home(&served.store);
     let fleet = joined.as_ref().map(|joined| Fleet::begin(database.0.agreement(), joined, &home)).transpose()?;
     let note = |kind, detail: &'static str| {
         database.change(|edit| {
@@ -217,11 +215,14 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     Ok(())
 }
 
-/// What tells this machine from others.
-fn machine_id() -> String {
-    let read = |path: &str| std::fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
-    let id = read("/etc/machine-id").or_else(|| read("/proc/sys/kernel/random/boot_id"));
-    id.unwrap_or_else(|| rustix::system::uname().nodename().to_string_lossy().into_owned())
+/// Sees to it that a store has one server.
+fn only_server(store: &Path) -> Result<FileLock, ServerError> {
+    FileLock::take(&store.join("server.lock")).map_err(|error| match error {
+        LockError::Held(holder) => ServerError::Served(holder.to_string()),
+        LockError::Unusable(source) | LockError::NotLocked(source) => {
+            ServerError::System { what: "the server's lock", source }
+        }
+    })
 }
 
 fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
@@ -325,6 +326,50 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
 /// The server's file cannot be read, or not written there.
 pub fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
     database::copy(store, to)
+}
+
+/// Makes the server of a store a node of the fleet at an address, and gives the node's name.
+///
+/// # Errors
+/// It is of another fleet, the fleet does not answer, or it is not as `first` says.
+pub fn join_fleet(store: &Path, address: &str, node: Option<&str>, first: First) -> Result<String, ServerError> {
+    let _lock = only_server(store)?;
+    Ok(Joined::join(store, address, node, first)?.node)
+}
+
+/// Takes the server of a store out of its fleet, and gives the name that the node had.
+///
+/// # Errors
+/// It is of none, is at work, or the fleet does not answer.
+pub fn leave_fleet(store: &Path) -> Result<String, ServerError> {
+    let _lock = only_server(store)?;
+    let joined = Joined::read(store)?.ok_or_else(no_fleet)?;
+    let node = joined.node.clone();
+    joined.leave(store)?;
+    Ok(node)
+}
+
+/// How the fleet of a store is, as its nodes say it by the API, in JSON. It takes as long as a node takes to be heard.
+///
+/// # Errors
+/// The store is of none, or the fleet does not answer.
+pub fn fleet_status(store: &Path) -> Result<String, ServerError> {
+    let joined = Joined::read(store)?.ok_or_else(no_fleet)?;
+    let database = Database::open(store, Some(&joined), "status")?;
+    let (mut lookout, began) = (stend_fleet::Lookout::default(), std::time::Instant::now());
+    let agreement = database.0.agreement();
+    lookout.hear(&**agreement, began.elapsed())?;
+    // Each node that is there beats once meanwhile.
+    let while_looked = joined.lease * 3 / 8;
+    std::thread::sleep(while_looked);
+    let heard = lookout.hear(&**agreement, began.elapsed())?;
+    let is_heard = |name: &str| heard.get(name).map(|silence| *silence < while_looked);
+    let nodes = api::nodes::Nodes::of(&database.known(), agreement.members(), &joined.node, None, &is_heard);
+    Ok(serde_json::to_string_pretty(&nodes).expect("it can be written"))
+}
+
+fn no_fleet() -> ServerError {
+    ServerError::Refused("this store is of no fleet: `stend fleet join` makes it a node of one".into())
 }
 
 /// Users of the server of a store, for whoever owns the store.

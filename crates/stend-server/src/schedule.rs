@@ -8,6 +8,7 @@ use croner::parser::{CronParser, Seconds};
 use jiff::{Timestamp, Zoned};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stend_model::run::HERE;
 
 use crate::api;
 use crate::database::{Edit, Records, numbered};
@@ -68,6 +69,15 @@ pub(crate) struct Planned {
     order: Order,
     user: Option<String>,
     made_at: String,
+}
+
+impl Planned {
+    /// Gives this machine its name in a fleet.
+    pub(crate) fn name_machine(&mut self, name: &str) {
+        if self.order.machine == HERE {
+            name.clone_into(&mut self.order.machine);
+        }
+    }
 }
 
 fn line(id: i64, planned: &Planned) -> Line {

@@ -7,9 +7,12 @@ use std::time::Duration;
 use axum::Json;
 use schemars::JsonSchema;
 use serde::Serialize;
+use stend_fleet::Member;
 use stend_model::record::JSON_VERSION;
 
 use super::{Answer, Served, blocking};
+use crate::database::Records;
+use crate::fleet::NodeEntry;
 use crate::lab::Lab;
 
 /// A fleet, as a node sees it.
@@ -72,12 +75,25 @@ pub(crate) async fn gathered(lab: &Arc<Lab>) -> Answer<Nodes> {
                 members: Vec::new(),
             };
         };
-        // In the order in which a node that is cut off says so at once.
+        // One that is cut off is not kept waiting for what does not come.
         let heard = if fleet.is_fenced() { BTreeMap::new() } else { fleet.heard(lab).unwrap_or_default() };
         let is_heard = |name: &str| heard.get(name).map(|silence: &Duration| fleet.is_there(*silence));
         let members = lab.database.0.agreement().members();
-        let known = lab.known();
-        let node = |(name, node): (&str, &crate::fleet::NodeEntry)| {
+        Nodes::of(&lab.known(), members, &fleet.node, lab.cut_off(), &is_heard)
+    })
+    .await
+}
+
+impl Nodes {
+    /// What is known of a fleet.
+    pub(crate) fn of(
+        known: &Records,
+        members: Vec<Member>,
+        here: &str,
+        cut_off: Option<String>,
+        is_heard: &dyn Fn(&str) -> Option<bool>,
+    ) -> Self {
+        let node = |(name, node): (&str, &NodeEntry)| {
             let own = known.claims.all().filter(|(_, claim)| claim.node == name);
             let runs = own.filter_map(|(job, _)| Some(known.job(job.parse().ok()?)?.run.clone())).collect();
             NodeNow {
@@ -90,29 +106,26 @@ pub(crate) async fn gathered(lab: &Arc<Lab>) -> Answer<Nodes> {
                 runs,
             }
         };
-        let member = |member: stend_fleet::Member| match member.health {
-            Ok(health) => MemberNow {
-                address: member.address,
-                version: Some(health.version),
-                bytes: Some(health.size),
-                is_leader: health.is_leader,
-                problems: health.errors,
-            },
-            Err(trouble) => MemberNow {
-                address: member.address,
-                version: None,
-                bytes: None,
-                is_leader: false,
-                problems: vec![trouble.to_string()],
-            },
+        let member = |Member { address, health }: Member| {
+            let problems = match &health {
+                Ok(health) => health.errors.clone(),
+                Err(trouble) => vec![trouble.to_string()],
+            };
+            let health = health.ok();
+            MemberNow {
+                address,
+                version: health.as_ref().map(|health| health.version.clone()),
+                bytes: health.as_ref().map(|health| health.size),
+                is_leader: health.is_some_and(|health| health.is_leader),
+                problems,
+            }
         };
-        Nodes {
+        Self {
             schema_version: JSON_VERSION,
-            here: Some(fleet.node.clone()),
-            cut_off: lab.cut_off(),
+            here: Some(here.to_owned()),
+            cut_off,
             nodes: known.nodes.iter().map(node).collect(),
             members: members.into_iter().map(member).collect(),
         }
-    })
-    .await
+    }
 }

@@ -11,6 +11,7 @@ mod completions;
 mod doctor;
 mod export;
 mod failure;
+mod fleet;
 mod history;
 mod hosts;
 mod import;
@@ -141,6 +142,8 @@ enum Command {
     References(references::Arguments),
     /// Serve a web console and an API on this machine: a queue of runs, each repeat as it comes, reports
     Serve(serve::Arguments),
+    /// Share queue, journal and archive among the servers of several machines
+    Fleet(fleet::Arguments),
     /// List, add and remove the users of the server
     Users(users::Arguments),
     /// Set up storage to load, remove it, or show its status
@@ -256,6 +259,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Suites(arguments) => suites::run(global, arguments),
         Command::References(arguments) => references::run(arguments),
         Command::Serve(arguments) => serve::run(global, arguments),
+        Command::Fleet(arguments) => fleet::run(global, arguments),
         Command::Backup(arguments) => backup::run(global, arguments),
         Command::Users(arguments) => users::run(global, arguments),
         Command::Target(arguments) => target::run(global, arguments),

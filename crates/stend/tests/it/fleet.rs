@@ -159,7 +159,8 @@ fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
     let run = alpha.job(&id)["run"].as_str().unwrap().to_owned();
     gate.wait_until_reached();
     let is_measured = || {
-        let found = std::process::Command::new("pgrep").args(["-f", "--", &format!("--id={run}|resume {run}")]).output();
+        let found =
+            std::process::Command::new("pgrep").args(["-f", "--", &format!("--id={run}|resume {run}")]).output();
         !found.unwrap().stdout.is_empty()
     };
     assert!(is_measured());
@@ -183,6 +184,47 @@ fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
     assert!(nodes["members"][0]["version"].as_str().unwrap().starts_with("3."), "{nodes:#}");
     let page = alpha.get("/nodes").body;
     assert!(page.contains("alpha") && page.contains("leads"), "{page}");
+}
+
+#[test]
+fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (stand, other) = (Stand::new(), Stand::new());
+    let password = stand.fine(&["users", "add", "anna", "--role", "admin"]).out;
+    let alone = Server::strange(&stand).as_user("anna", password.trim());
+    alone.until(&alone.order(&short(), &[]).json()["id"], "finished");
+    let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
+    assert_eq!(alone.ask("POST", "/api/v1/schedule", &["content-type: application/json"], &line).status, 201);
+    let busy = stand.run(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
+    assert!(busy.status == Some(4) && busy.err.contains("serve"), "{}", busy.err);
+    let before = alone.get("/api/v1/journal?category=runs").json()["entries"].clone();
+    alone.kill(Signal::TERM);
+    other.refused(&["fleet", "join", &etcd.fleet()], &["there is no fleet", "stend fleet init"]);
+    other.refused(&["fleet", "status"], &["no fleet", "stend fleet join"]);
+    stand.fine(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
+    other.refused(&["fleet", "init", &etcd.fleet()], &["there is a fleet"]);
+    other.fine(&["fleet", "join", &etcd.fleet(), "--node", "beta"]);
+    let (alpha, beta) = (Server::strange(&stand), Server::strange(&other).as_user("anna", password.trim()));
+    assert_eq!(beta.get("/api/v1/journal?category=runs").json()["entries"], before);
+    let of = |path: &str, list: &str| beta.get(path).json()[list][0].clone();
+    assert_eq!(of("/api/v1/jobs", "jobs")["order"]["machine"], "alpha");
+    assert_eq!(of("/api/v1/schedule", "lines")["order"]["machine"], "alpha");
+    // What it had measured before is in the archive of all.
+    let run = of("/api/v1/jobs", "jobs")["run"].as_str().unwrap().to_owned();
+    wait_until("beta has the run", || other.run(&["show", &run]).status == Some(0));
+    let status = stand.fine(&["fleet", "status"]).out;
+    let there =
+        |name: &str| status.lines().any(|line| line.starts_with(&format!("node {name}")) && line.contains(": there"));
+    assert!(there("alpha (this one)") && there("beta") && status.contains("leads"), "{status}");
+    // Users are users of all nodes.
+    other.fine(&["users", "add", "boris"]);
+    assert_eq!(stand.fine(&["users"]).out.lines().count(), 2);
+    alpha.kill(Signal::TERM);
+    stand.fine(&["fleet", "leave"]);
+    stand.refused(&["fleet", "leave"], &["no fleet"]);
+    let alone = Server::strange(&stand).as_user("anna", password.trim());
+    assert_eq!(alone.get("/api/v1/jobs").json()["jobs"][0]["order"]["machine"], "local");
+    drop(beta);
 }
 
 #[test]

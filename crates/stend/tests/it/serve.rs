@@ -88,6 +88,15 @@ impl<'a> Server<'a> {
         self
     }
 
+    /// As somebody who has a password.
+    pub(crate) fn as_user(mut self, name: &str, password: &str) -> Self {
+        let form = format!("name={name}&password={password}");
+        let answer = self.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        self.cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        self
+    }
+
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());

@@ -1,0 +1,262 @@
+//! Which fleet a store's server is a node of: `fleet.toml` beside the store, and how it comes to be there.
+
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use stend_fleet::{Access, Address, Agreement as _, Change, Committed, Condition, Etcd, MOST_CHANGES, Member};
+use stend_model::run::HERE;
+
+use crate::database::{self, Database};
+use crate::error::ServerError;
+use crate::fleet::claims;
+use crate::order::is_plain_name;
+use crate::settings::{Secret, own_file};
+
+/// The file, in the store's directory.
+const FILE: &str = "fleet.toml";
+
+/// So long a node is not heard of before another may take its jobs.
+const LEASE: Duration = Duration::from_secs(20);
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+const LONGEST_LEASE: Duration = Duration::from_secs(600);
+
+/// The key that says that there is a fleet.
+const FOUNDED: &str = "fleet";
+
+/// etcd takes 1.5 MiB in one request.
+const MOST_BYTES: usize = 512 * 1024;
+
+/// Older members lack what is asked of them.
+const OLDEST_ETCD: [u64; 2] = [3, 4];
+
+/// Whether a node is the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum First {
+    /// It founds the fleet.
+    Yes,
+    /// There is a fleet.
+    No,
+    /// Whatever is so.
+    Any,
+}
+
+/// What is said of a fleet while it is founded, and from then on.
+#[derive(Debug, Serialize, Deserialize)]
+struct Founded {
+    node: String,
+    home: String,
+    is_whole: bool,
+}
+
+/// Where a node has its store: a word that tells it from others of its name.
+pub(crate) fn home(store: &Path) -> String {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
+    let id = read("/etc/machine-id").filter(|id| !id.is_empty()).or_else(|| read("/proc/sys/kernel/random/boot_id"));
+    let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
+    format!("{} {}", id.unwrap_or_default(), store.display())
+}
+
+fn check_version(members: &[Member]) -> Result<(), ServerError> {
+    for Member { address, health } in members {
+        let Ok(health) = health else { continue };
+        let mut parts = health.version.split('.').map(|part| part.parse().unwrap_or(0));
+        let version = [parts.next().unwrap_or(0), parts.next().unwrap_or(0)];
+        if version < OLDEST_ETCD {
+            let [major, minor] = OLDEST_ETCD;
+            let said = format!("{address} is etcd {}: a fleet takes {major}.{minor} or newer", health.version);
+            return Err(ServerError::Refused(said));
+        }
+    }
+    Ok(())
+}
+
+/// Where a store's fleet is, and who the node is in it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Joined {
+    /// Where the fleet keeps what it agrees on.
+    pub(crate) address: String,
+    /// What the node is called. So is its machine.
+    pub(crate) node: String,
+    /// Where other nodes reach it; otherwise where it listens.
+    pub(crate) url: Option<String>,
+    authority: Option<PathBuf>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    user: Option<String>,
+    password: Option<Secret>,
+    /// So long a node is not heard of before another may take its jobs: the same for all.
+    #[serde(default = "lease", deserialize_with = "crate::settings::duration")]
+    pub(crate) lease: Duration,
+}
+
+fn lease() -> Duration {
+    LEASE
+}
+
+impl Joined {
+    /// Reads the file of a store, if there is one.
+    pub(crate) fn read(store: &Path) -> Result<Option<Self>, ServerError> {
+        let path = store.join(FILE);
+        let refused = |why: String| ServerError::Refused(format!("{}: {why}", path.display()));
+        let Some((text, is_private)) = own_file(&path).map_err(refused)? else { return Ok(None) };
+        let joined: Self = toml::from_str(&text).map_err(|error| refused(crate::settings::in_a_line(&error, &text)))?;
+        if joined.password.is_some() && !is_private {
+            return Err(refused("it holds a password, and others may read it; take that from them: chmod 600".into()));
+        }
+        joined.check().map_err(refused)?;
+        Ok(Some(joined))
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !(SHORTEST_LEASE..=LONGEST_LEASE).contains(&self.lease) {
+            return Err("lease: it is 1s to 10m".into());
+        }
+        if !is_plain_name(&self.node) || self.node == HERE {
+            return Err("node: it is 1 to 64 letters, digits, and - . or _, and not \"local\"".into());
+        }
+        if self.certificate.is_some() != self.key.is_some() || self.user.is_some() != self.password.is_some() {
+            return Err("give certificate and key, or user and password, together".into());
+        }
+        Address::parse(&self.address).map(drop).map_err(|error| format!("address: {error}"))
+    }
+
+    /// Makes a store a node of the fleet at an address, unless it is one already. The first node gives the fleet what its own server has had so far.
+    pub(crate) fn join(store: &Path, address: &str, node: Option<&str>, first: First) -> Result<Self, ServerError> {
+        if let Some(joined) = Self::read(store)? {
+            let is_other = joined.address != address || node.is_some_and(|node| node != joined.node);
+            if is_other || first == First::Yes {
+                let said = format!(
+                    "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
+                    joined.node, joined.address
+                );
+                return Err(ServerError::Refused(said));
+            }
+            return Ok(joined);
+        }
+        let own = || rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let joined = Self {
+            address: address.to_owned(),
+            node: node.map_or_else(own, str::to_owned),
+            url: None,
+            authority: None,
+            certificate: None,
+            key: None,
+            user: None,
+            password: None,
+            lease: LEASE,
+        };
+        joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
+        joined.found(store, first)?;
+        let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
+        let write = || -> std::io::Result<()> {
+            let mut options = std::fs::OpenOptions::new();
+            let mut file = options.create_new(true).write(true).mode(0o600).open(store.join(FILE))?;
+            std::io::Write::write_all(&mut file, text.as_bytes())?;
+            file.sync_all()
+        };
+        write().map_err(|source| ServerError::System { what: FILE, source })?;
+        Ok(joined)
+    }
+
+    /// Makes sure that there is a fleet, and that it is whole.
+    fn found(&self, store: &Path, first: First) -> Result<(), ServerError> {
+        let etcd = self.etcd(store)?;
+        check_version(&etcd.members())?;
+        let home = home(store);
+        let refused = |said: String| Err(ServerError::Refused(said));
+        let found = etcd.get(FOUNDED)?;
+        let founded: Option<Founded> = found.as_ref().and_then(|entry| serde_json::from_str(&entry.value).ok());
+        match (&found, founded) {
+            (Some(_), None) => return refused(format!("the fleet at {} is of a newer stend", self.address)),
+            (Some(_), Some(Founded { is_whole: true, .. })) => {
+                return if first == First::Yes {
+                    refused(format!("there is a fleet at {}: join it", self.address))
+                } else {
+                    Ok(())
+                };
+            }
+            (Some(_), Some(founded)) if founded.home != home => {
+                return refused(format!(
+                    "node {} is founding the fleet at {}: join it when it is done",
+                    founded.node, self.address
+                ));
+            }
+            (None, _) if first == First::No => {
+                return refused(format!("there is no fleet at {}: `stend fleet init` founds one", self.address));
+            }
+            // This node began, and was ended before it was done.
+            _ => {}
+        }
+        let mut founded = Founded { node: self.node.clone(), home, is_whole: false };
+        let put =
+            |founded: &Founded| Change::Put(FOUNDED.into(), serde_json::to_string(founded).expect("it can be written"));
+        let begun = match found {
+            Some(entry) => Committed::At(entry.revision),
+            None => etcd.commit(&[Condition::Absent(FOUNDED.into())], &[put(&founded)])?,
+        };
+        let Committed::At(begun) = begun else {
+            return refused(format!("another node is founding the fleet at {}: join it when it is done", self.address));
+        };
+        // What comes late, when it is whole, changes nothing.
+        let is_begun = [Condition::Unchanged(FOUNDED.into(), begun)];
+        let mut changes = database::to_move(store, &self.node)?;
+        while !changes.is_empty() {
+            let mut size = 0;
+            let mut fits = |change: &Change| {
+                size += if let Change::Put(key, value) = change { key.len() + value.len() } else { 0 };
+                size <= MOST_BYTES
+            };
+            let count = changes.iter().take(MOST_CHANGES).take_while(move |change| fits(change)).count().max(1);
+            etcd.commit(&is_begun, &changes.drain(..count).collect::<Vec<_>>())?;
+        }
+        founded.is_whole = true;
+        etcd.commit(&is_begun, &[put(&founded)])?;
+        Ok(())
+    }
+
+    /// Takes a store out of its fleet. What it has measured stays in it, and in the fleet's archive what is there.
+    pub(crate) fn leave(self, store: &Path) -> Result<(), ServerError> {
+        let database = Database::open(store, Some(&self), "leave")?;
+        let key = format!("node/{}", self.node);
+        database.change(|edit| {
+            let own =
+                edit.known.claims.all().find(|(job, claim)| claim.node == self.node && job.parse::<i64>().is_ok());
+            if let Some((job, _)) = own {
+                let run = job.parse().ok().and_then(|id| edit.known.job(id)).map(|job| job.run.clone());
+                let said = format!("this node is at work for run {}: let it end, or stop it", run.unwrap_or_default());
+                return Err(ServerError::Refused(said));
+            }
+            if edit.known.nodes.get(&self.node).is_some() {
+                edit.remove(&key);
+            }
+            let duties: Vec<String> = {
+                let own = edit.known.claims.all().filter(|(_, claim)| claim.node == self.node);
+                own.map(|(duty, _)| duty.to_owned()).collect()
+            };
+            duties.iter().for_each(|duty| edit.free(claims, duty));
+            Ok(())
+        })?;
+        database.0.agreement().commit(&[], &[Change::Remove(format!("beat/{}", self.node))])?;
+        std::fs::remove_file(store.join(FILE)).map_err(|source| ServerError::System { what: FILE, source })
+    }
+
+    /// What the fleet agrees on. Paths are from the store's directory.
+    pub(crate) fn etcd(&self, store: &Path) -> Result<Etcd, ServerError> {
+        let read = |path: &PathBuf| {
+            let path = store.join(path);
+            std::fs::read(&path).map_err(|error| ServerError::Refused(format!("{}: {error}", path.display())))
+        };
+        let certificate = self.certificate.as_ref().zip(self.key.as_ref());
+        let access = Access {
+            authority: self.authority.as_ref().map(read).transpose()?,
+            certificate: certificate
+                .map(|(certificate, key)| Ok::<_, ServerError>((read(certificate)?, read(key)?)))
+                .transpose()?,
+            user: self.user.clone().zip(self.password.as_ref().map(|password| password.0.clone())),
+        };
+        Ok(Etcd::new(Address::parse(&self.address)?, access)?)
+    }
+}

@@ -1,0 +1,96 @@
+//! `stend fleet`: several servers that share one queue, one journal and one archive.
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+use stend_server::{First, fleet_status, join_fleet, leave_fleet};
+
+use super::Global;
+use super::failure::{Exit, Failure};
+use super::output;
+use super::serve::failure;
+
+#[derive(Debug, Args)]
+#[command(after_help = "docs/guide/fleet.md leads from one machine to three nodes")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Found a fleet in etcd; it begins with the users, queue, schedule and journal of this store's server
+    Init(Where),
+    /// Make this store's server a node of a fleet
+    Join(Where),
+    /// Take this store's server out of its fleet; runs stay in both
+    Leave,
+    /// List the nodes and the members of etcd
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Where {
+    /// The members of etcd: etcd://HOST:PORT,HOST:PORT
+    address: String,
+    /// What this machine is called in the fleet [default: its host name]
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+}
+
+pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
+    let store = global.store_directory()?;
+    stend_store::make_directory(&store)?;
+    let join = |place: &Where, first| join_fleet(&store, &place.address, place.node.as_deref(), first).map_err(failure);
+    let said = match &arguments.action {
+        Action::Init(place) => format!("{} is the first node; `stend serve` starts it", join(place, First::Yes)?),
+        Action::Join(place) => format!("{} is a node now; `stend serve` starts it", join(place, First::No)?),
+        Action::Leave => format!("{} is no node any more", leave_fleet(&store).map_err(failure)?),
+        Action::Status { json } => {
+            let status = fleet_status(&store).map_err(failure)?;
+            if *json {
+                output::print(&format!("{status}\n"))?;
+            } else {
+                let status: Value = serde_json::from_str(&status).map_err(Failure::unusable)?;
+                output::print(&in_lines(&status))?;
+            }
+            return Ok(Exit::Fine);
+        }
+    };
+    if !global.quiet {
+        talk!("{said}");
+    }
+    Ok(Exit::Fine)
+}
+
+/// A line for each node, and one for each member.
+fn in_lines(status: &Value) -> String {
+    let list = |value: &Value| {
+        let words = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+        words.collect::<Vec<_>>().join(", ")
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let mut lines = String::new();
+    for node in status["nodes"].as_array().into_iter().flatten() {
+        let state = if node["is_heard"] == true { "there" } else { "✗ not heard of" };
+        let here = if node["name"] == status["here"] { " (this one)" } else { "" };
+        let runs = list(&node["runs"]);
+        let runs = if runs.is_empty() { String::new() } else { format!(", at work for {runs}") };
+        let [name, url, version] = ["name", "url", "version"].map(|field| text(&node[field]));
+        let machines = list(&node["machines"]);
+        lines += &format!("node {name}{here}: {state}, {url}, version {version}, reaches {machines}{runs}\n");
+    }
+    for member in status["members"].as_array().into_iter().flatten() {
+        let problems = list(&member["problems"]);
+        let state = match (problems.is_empty(), member["is_leader"] == true) {
+            (false, _) => format!("✗ {problems}"),
+            (true, true) => format!("leads, version {}", text(&member["version"])),
+            (true, false) => format!("follows, version {}", text(&member["version"])),
+        };
+        lines += &format!("member {}: {state}\n", text(&member["address"]));
+    }
+    lines
+}
