@@ -177,7 +177,13 @@ fn alone(path: &Path) -> Result<Alone, ServerError> {
     Ok(Alone::open(path)?)
 }
 
-/// What a fleet takes over from the server that its first node had, as changes: all but who works for what, and with the machine by its name.
+/// Whether an entry is of work that is under way here and now, and of no use elsewhere.
+fn is_of_now(key: &str) -> bool {
+    ["lab/claim/", "lab/machine/"].iter().any(|prefix| key.starts_with(prefix))
+        || !["lab/", "text/"].iter().any(|prefix| key.starts_with(prefix))
+}
+
+/// What a fleet takes over from the server that its first node had, as changes, with the machine by its name.
 pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerError> {
     let path = store.join(FILE);
     if !path.exists() {
@@ -186,8 +192,7 @@ pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerErr
     let mut changes = Vec::new();
     for entry in alone(&path)?.list("")?.entries {
         let key = entry.key.as_str();
-        let is_of_work = ["lab/claim/", "lab/machine/", "word/"].iter().any(|prefix| key.starts_with(prefix));
-        if is_of_work {
+        if is_of_now(key) {
             continue;
         }
         let strange = |error: serde_json::Error| ServerError::Refused(format!("{}: {key}: {error}", path.display()));
@@ -207,15 +212,17 @@ pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerErr
     Ok(changes)
 }
 
-/// Copies what is kept beside a store, if anything is, to a directory that is there.
+/// Copies what the server of a store keeps, or its fleet, to a directory that is there. It becomes a file of one node.
 pub(crate) fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
     let path = store.join(FILE);
-    if !path.exists() {
-        return Ok(());
-    }
-    let all = alone(&path)?.list("")?;
+    let mut all = match Joined::read(store)? {
+        Some(joined) => joined.etcd(store)?.list("")?.entries,
+        None if path.exists() => alone(&path)?.list("")?.entries,
+        None => return Ok(()),
+    };
+    all.retain(|entry| !is_of_now(&entry.key));
     let copy = alone(&to.join(FILE))?;
-    for entries in all.entries.chunks(stend_fleet::MOST_CHANGES) {
+    for entries in all.chunks(stend_fleet::MOST_CHANGES) {
         let absent: Vec<_> = entries.iter().map(|entry| Condition::Absent(entry.key.clone())).collect();
         let put: Vec<_> = entries.iter().map(|entry| Change::Put(entry.key.clone(), entry.value.clone())).collect();
         if copy.commit(&absent, &put)? == Committed::Refused {

@@ -191,7 +191,7 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let Some(etcd) = Etcd::start() else { return };
     let (stand, other) = (Stand::new(), Stand::new());
     let password = stand.fine(&["users", "add", "anna", "--role", "admin"]).out;
-    let alone = Server::strange(&stand).as_user("anna", password.trim());
+    let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
     alone.until(&alone.order(&short(), &[]).json()["id"], "finished");
     let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
     assert_eq!(alone.ask("POST", "/api/v1/schedule", &["content-type: application/json"], &line).status, 201);
@@ -204,7 +204,7 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     stand.fine(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
     other.refused(&["fleet", "init", &etcd.fleet()], &["there is a fleet"]);
     other.fine(&["fleet", "join", &etcd.fleet(), "--node", "beta"]);
-    let (alpha, beta) = (Server::strange(&stand), Server::strange(&other).as_user("anna", password.trim()));
+    let (alpha, beta) = (Server::strange(&stand), Server::strange(&other).signed_in_as("anna", password.trim()));
     assert_eq!(beta.get("/api/v1/journal?category=runs").json()["entries"], before);
     let of = |path: &str, list: &str| beta.get(path).json()[list][0].clone();
     assert_eq!(of("/api/v1/jobs", "jobs")["order"]["machine"], "alpha");
@@ -222,7 +222,7 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     alpha.kill(Signal::TERM);
     stand.fine(&["fleet", "leave"]);
     stand.refused(&["fleet", "leave"], &["no fleet"]);
-    let alone = Server::strange(&stand).as_user("anna", password.trim());
+    let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
     assert_eq!(alone.get("/api/v1/jobs").json()["jobs"][0]["order"]["machine"], "local");
     drop(beta);
 }

@@ -89,7 +89,7 @@ impl<'a> Server<'a> {
     }
 
     /// As somebody who has a password.
-    pub(crate) fn as_user(mut self, name: &str, password: &str) -> Self {
+    pub(crate) fn signed_in_as(mut self, name: &str, password: &str) -> Self {
         let form = format!("name={name}&password={password}");
         let answer = self.ask("POST", "/sign-in", &["content-type: application/x-www-form-urlencoded"], &form);
         assert_eq!(answer.status, 303, "{}", answer.body);
