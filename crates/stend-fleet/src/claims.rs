@@ -159,7 +159,7 @@ impl Silent {
 pub struct Lookout(BTreeMap<String, (Option<Revision>, Duration)>);
 
 impl Lookout {
-    /// Looks at what a node last said; whether that has been the same for a lease. `now` is a clock of whoever looks that is never set.
+    /// Looks at what a node last said; whether that has been the same for a lease, by a clock of whoever looks that is never set.
     ///
     /// # Errors
     /// There is no answer.
@@ -167,24 +167,33 @@ impl Lookout {
         &mut self,
         agreement: &dyn Agreement,
         node: &str,
-        now: Duration,
+        clock: impl Fn() -> Duration,
         lease: Duration,
     ) -> Result<Option<Silent>, Trouble> {
+        // It was so when it was asked, and is new when it is answered: an answer that takes long makes nobody silent.
+        let asked = clock();
         let beat = agreement.get(&beat_key(node))?.map(|entry| entry.revision);
-        let seen = self.0.entry(node.to_owned()).or_insert((beat, now));
+        let answered = clock();
+        let seen = self.0.entry(node.to_owned()).or_insert((beat, answered));
         if seen.0 != beat {
-            *seen = (beat, now);
+            *seen = (beat, answered);
         }
-        Ok((now.saturating_sub(seen.1) >= lease).then(|| Silent { node: node.to_owned(), beat }))
+        Ok((asked.saturating_sub(seen.1) >= lease).then(|| Silent { node: node.to_owned(), beat }))
     }
 
     /// Looks at what all nodes last said: for how long that has been the same, by their names.
     ///
     /// # Errors
     /// There is no answer.
-    pub fn hear(&mut self, agreement: &dyn Agreement, now: Duration) -> Result<BTreeMap<String, Duration>, Trouble> {
+    pub fn hear(
+        &mut self,
+        agreement: &dyn Agreement,
+        clock: impl Fn() -> Duration,
+    ) -> Result<BTreeMap<String, Duration>, Trouble> {
         let mut heard = BTreeMap::new();
-        for entry in agreement.list(BEATS)?.entries {
+        let beats = agreement.list(BEATS)?.entries;
+        let now = clock();
+        for entry in beats {
             let node = entry.key.trim_start_matches(BEATS).to_owned();
             let seen = self.0.entry(node.clone()).or_insert((Some(entry.revision), now));
             if seen.0 != Some(entry.revision) {

@@ -26,8 +26,8 @@ use crate::alone::end;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// A watch of which nothing is heard for so long is asked for anew.
 const SILENCE: Duration = Duration::from_secs(60);
-/// So many entries are read at once.
-const PAGE: usize = 1000;
+/// So many entries are read at once: of the longest values no more fit into an answer.
+const PAGE: usize = 64;
 /// No answer is longer.
 const LONGEST: u64 = 64 << 20;
 

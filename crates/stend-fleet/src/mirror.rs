@@ -25,8 +25,10 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How soon after a failure the agreement is asked again.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// So often a change is tried whose conditions others break.
-const TRIES: usize = 100;
+/// So long a change is tried whose conditions others break, and with pauses of chance, which grow.
+const LONGEST_CHANGE: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
 /// So often a change is made again whose answer was lost.
 const LOST: usize = 3;
@@ -194,6 +196,14 @@ impl<'a, K: Known> Draft<'a, K> {
     }
 }
 
+/// Sleeps for a time of chance up to the longest, which grows.
+fn pause(most: &mut Duration) {
+    let mut byte = [0];
+    getrandom::fill(&mut byte).expect("there are random numbers");
+    std::thread::sleep(*most * u32::from(byte[0]) / 255);
+    *most = (*most * 2).min(LONGEST_PAUSE);
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -225,12 +235,16 @@ impl<K: Known> Mirror<K> {
     /// Follows the changes of all on a thread, as long as the mirror is there, and tells of the keys that have changed, or that all may have.
     pub fn follow(self: &Arc<Self>, told: impl Fn(Changed) + Send + 'static) {
         let mirror = Arc::downgrade(self);
-        let follow = move || -> Option<()> {
+        let mut was_lost = false;
+        let mut follow = move || -> Option<()> {
             let mirror: Arc<Self> = Weak::upgrade(&mirror)?;
             let looked = mirror.look(&mut locked(&mirror.watch), LOOK);
             drop(mirror);
             let is_lost = looked.is_err();
-            told(looked.unwrap_or(Changed::All));
+            if !(is_lost && was_lost) {
+                told(looked.unwrap_or(Changed::All));
+            }
+            was_lost = is_lost;
             if is_lost {
                 std::thread::sleep(PAUSE);
             }
@@ -269,7 +283,8 @@ impl<K: Known> Mirror<K> {
     pub fn change<T, E: From<Trouble>>(&self, draw_up: impl Fn(&mut Draft<K>) -> Result<T, E>) -> Result<T, E> {
         // One at a time: so the word of the last one is there until the next.
         let _one = locked(&self.changing);
-        for _ in 0..TRIES {
+        let (until, mut most) = (Instant::now() + LONGEST_CHANGE, FIRST_PAUSE);
+        while Instant::now() < until {
             let (done, conditions, required, mut changes, is_followed, revision) = {
                 let reading = self.known();
                 let mut draft = Draft::new(&*reading);
@@ -305,8 +320,11 @@ impl<K: Known> Mirror<K> {
                     }
                     self.wait_for(revision + 1);
                     if locked(&self.seen).revision <= revision {
-                        *locked(&self.watch) = Some(self.read_all()?);
+                        // With the watch held: nobody adds old news to a new listing.
+                        let mut watch = locked(&self.watch);
+                        *watch = Some(self.read_all()?);
                     }
+                    pause(&mut most);
                 }
             }
         }
@@ -380,6 +398,9 @@ impl<K: Known> Mirror<K> {
         let Some(Told { news, revision }) = looked else { return Ok(Changed::All) };
         let mut keys = Vec::new();
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if revision < known.1 {
+            return Ok(Changed::Keys(keys));
+        }
         for news in news {
             let (key, entry) = match news {
                 News::Put(entry) => (entry.key.clone(), Some(entry)),

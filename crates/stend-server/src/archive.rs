@@ -3,7 +3,7 @@
 //! A node offers the runs that it has finished, and takes those that others offer. What it has it reads again by the hour, and takes anew what is no
 //! longer what it was.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -13,24 +13,26 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::Path as InPath;
-use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde::{Deserialize, Serialize};
 use stend_model::identity::digest_of_stream;
+use stend_model::record::Summary;
 use stend_model::run::RunState;
 use stend_store::Store;
 use tokio_util::io::ReaderStream;
 
 use crate::api::imports::LARGEST;
-use crate::database::Edit;
+use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::health::{Places, is_measured};
+use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::peers;
 use crate::problem::Problem;
-use crate::work::private_directory;
+use crate::work::{self, private_directory};
 
 /// How often is looked for what is to be taken or offered, beside whenever something has changed.
 const LOOK: Duration = Duration::from_secs(20);
@@ -79,8 +81,31 @@ pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
         return Err(ServerError::Refused(format!("run {run} is not archived: {said}")));
     }
     let (sha256, size) = digest(&aside).map_err(failed("the archive"))?;
+    if size > LARGEST {
+        let _ = std::fs::remove_file(&aside);
+        return Err(ServerError::Refused(format!(
+            "run {run} is not archived: a file has {} MiB at most",
+            LARGEST >> 20
+        )));
+    }
     std::fs::rename(&aside, place(lab, &sha256)).map_err(failed("the archive"))?;
-    Ok(Archived { sha256, size, node: lab.here().to_owned() })
+    let archived = Archived { sha256, size, node: lab.here().to_owned() };
+    mark_imported(lab, &archived).map_err(failed("the archive"))?;
+    Ok(archived)
+}
+
+/// The file that says that a run of the archive was brought into this node's store.
+fn mark(lab: &Lab, archived: &Archived) -> PathBuf {
+    directory(lab).join(format!("{}.imported", archived.sha256))
+}
+
+fn mark_imported(lab: &Lab, archived: &Archived) -> std::io::Result<()> {
+    std::fs::write(mark(lab, archived), "")
+}
+
+/// Whether a run of the archive was brought into this node's store.
+pub(crate) fn is_imported(lab: &Lab, archived: &Archived) -> bool {
+    mark(lab, archived).exists()
 }
 
 impl Edit<'_, '_> {
@@ -95,7 +120,8 @@ impl Edit<'_, '_> {
 /// Keeps the archive of a node, for ever.
 pub(crate) async fn keep(lab: Arc<Lab>) {
     let mut changes = lab.changes();
-    let mut kept = Kept { lock: Places::here().lock, whole: HashSet::new(), checked: Instant::now() };
+    let mut kept =
+        Kept { lock: Places::here().lock, whole: HashSet::new(), later: HashMap::new(), checked: Instant::now() };
     loop {
         let with = Arc::clone(&lab);
         let Ok(after) = tokio::task::spawn_blocking(move || kept.pass(&with)).await else { return };
@@ -110,6 +136,8 @@ struct Kept {
     lock: PathBuf,
     /// The files that are what they should be, by their SHA-256.
     whole: HashSet<String>,
+    /// What could not be taken or offered, by its SHA-256 or run: when it is tried again, and how long after that.
+    later: HashMap<String, (Instant, Duration)>,
     /// When they were last read.
     checked: Instant,
 }
@@ -125,20 +153,42 @@ impl Kept {
         self
     }
 
-    /// Offers finished runs of this node's store that are not in the archive, also those that were made by hand.
-    fn offer_missing(&self, lab: &Lab) {
+    /// Whether something is to be tried now.
+    fn is_due(&self, what: &str) -> bool {
+        self.later.get(what).is_none_or(|(next, _)| *next <= Instant::now())
+    }
+
+    /// Puts something off that failed, each time for twice as long.
+    fn put_off(&mut self, what: &str) {
+        let pause = self.later.get(what).map_or(LOOK, |(_, pause)| (*pause * 2).min(CHECK));
+        self.later.insert(what.to_owned(), (Instant::now() + pause, pause));
+    }
+
+    /// Offers finished runs of this node's store that are not in the archive, also those that were made by hand. A run of the queue is offered by the
+    /// node that has finished its job: another one may have measured something else under its name.
+    fn offer_missing(&mut self, lab: &Lab) {
         let Ok(runs) = lab.runs() else { return };
-        let is_missing = |id: &str| lab.known().archive.get(id).is_none();
-        for run in runs.iter().filter(|run| run.state == Some(RunState::Finished) && is_missing(&run.id)) {
+        let is_finished = |run: &&Summary| run.state == Some(RunState::Finished);
+        for run in runs.iter().filter(is_finished).map(|run| run.id.as_str()) {
             if is_measured(&self.lock) {
                 return;
             }
-            // What cannot be offered now may be later.
-            if let Ok(archived) = export(lab, &run.id) {
-                let _ = lab.database.change(|edit| {
-                    edit.offer(&run.id, &archived);
+            let is_missing = lab.known().archive.get(run).is_none() && may_offer(&lab.known(), run, lab.here());
+            if !is_missing || !self.is_due(run) {
+                continue;
+            }
+            let offered = export(lab, run).and_then(|archived| {
+                lab.database.change(|edit| {
+                    let job = edit.known.job_of_run(run).map(|job| job.id);
+                    job.iter().for_each(|id| edit.rely_on(&format!("job/{}", numbered(*id))));
+                    if may_offer(edit.known, run, lab.here()) {
+                        edit.offer(run, &archived);
+                    }
                     Ok(())
-                });
+                })
+            });
+            if offered.is_err() {
+                self.put_off(run);
             }
         }
     }
@@ -152,37 +202,54 @@ impl Kept {
             if is_measured(&self.lock) {
                 return;
             }
-            let path = place(lab, &archived.sha256);
-            let was_there = path.exists();
-            let is_whole = digest(&path).is_ok_and(|found| found == (archived.sha256.clone(), archived.size));
-            if !is_whole {
-                if take(lab, &archived).is_err() {
-                    continue;
-                }
-                remove_unfinished(lab, &run);
-                // One that is in the store already is left as it is.
-                let _ = lab.command(&["import".into(), path.display().to_string()]).output();
-                lab.changed();
+            if !self.is_due(&archived.sha256) {
+                continue;
             }
-            if was_there && !is_whole {
-                let _ = lab.database.change(|edit| {
-                    edit.note(Kind::ArchiveMended, None, &run, lab.here());
-                    Ok(())
-                });
+            match take_one(lab, &run, &archived) {
+                Ok(()) => drop(self.whole.insert(archived.sha256)),
+                Err(_) => self.put_off(&archived.sha256),
             }
-            self.whole.insert(archived.sha256);
         }
     }
 }
 
-/// Removes what this node has of a run that another one has finished.
-fn remove_unfinished(lab: &Lab, run: &str) {
-    let runs = lab.runs().unwrap_or_default();
-    if runs.iter().any(|known| known.id == run && known.state == Some(RunState::Open)) {
-        let removed = Store::open(&lab.store).and_then(|mut store| store.remove(&[run.to_owned()]));
-        // It can be neither removed nor imported then, and is looked at again by the next server.
-        drop(removed);
+/// Whether a run of this node's store is as all should have it.
+fn may_offer(known: &Records, run: &str, here: &str) -> bool {
+    let is_own = |job: &Job| job.state == State::Finished && job.node.as_ref().is_none_or(|node| node == here);
+    known.job_of_run(run).is_none_or(is_own)
+}
+
+/// Sees to it that a run of the archive is in this node's archive and store as it should be.
+fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError> {
+    let path = place(lab, &archived.sha256);
+    let was_there = path.exists();
+    if !digest(&path).is_ok_and(|found| found == (archived.sha256.clone(), archived.size)) {
+        take(lab, archived).map_err(ServerError::Refused)?;
+        if was_there {
+            lab.database.change(|edit| {
+                edit.note(Kind::ArchiveMended, None, run, lab.here());
+                Ok(())
+            })?;
+        }
     }
+    if is_imported(lab, archived) {
+        return Ok(());
+    }
+    if work::process(lab, run).is_some() {
+        return Err(ServerError::Refused(format!("run {run} is being measured here")));
+    }
+    // What this node has of it under an earlier claim, or by itself while it was cut off, is not what counts.
+    let mut store = Store::open(&lab.store)?;
+    if store.has_run(run)? && export(lab, run).map_or(true, |own| own.sha256 != archived.sha256) {
+        store.remove(&[run.to_owned()])?;
+    }
+    let said = lab.command(&["import".into(), path.display().to_string()]).output().map_err(failed("stend import"))?;
+    if !said.status.success() {
+        let said = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+        return Err(ServerError::Refused(format!("run {run} is not imported: {said}")));
+    }
+    lab.changed();
+    mark_imported(lab, archived).map_err(failed("the archive"))
 }
 
 /// Takes a file from whoever has it, first from the node that offered it.
@@ -194,6 +261,9 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
         first.extend(others);
         first.into_iter().map(|(_, node)| node.clone()).collect::<Vec<_>>()
     };
+    if archived.size > LARGEST {
+        return Err(format!("a file has {} MiB at most", LARGEST >> 20));
+    }
     private_directory(&directory(lab)).map_err(|error| error.to_string())?;
     let aside = directory(lab).join(format!("{}.new", archived.sha256));
     for node in nodes {
@@ -213,7 +283,7 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
         // What is cut off or another file is not what was offered.
         let is_it =
             write().is_ok() && digest(&aside).is_ok_and(|found| found == (archived.sha256.clone(), archived.size));
-        if is_it && archived.size <= LARGEST {
+        if is_it {
             return std::fs::rename(&aside, place(lab, &archived.sha256)).map_err(|error| error.to_string());
         }
     }
@@ -228,6 +298,13 @@ pub(crate) async fn file(lab: crate::api::Served, InPath(sha256): InPath<String>
     let is_digest = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_digest {
         return Err(missing());
+    }
+    // Whoever measures here is not disturbed; the others have it too, or will.
+    if is_measured(&Places::here().lock) {
+        let mut busy =
+            Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this node's machine is being measured").into_response();
+        busy.headers_mut().insert(RETRY_AFTER, LOOK.as_secs().into());
+        return Ok(busy);
     }
     let file = tokio::fs::File::open(place(&lab, &sha256)).await.map_err(|_| missing())?;
     Ok(([(CONTENT_TYPE, "application/gzip")], Body::from_stream(ReaderStream::new(file))).into_response())

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use stend_fleet::{Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Lookout, Silent, Trouble};
 
@@ -36,6 +37,8 @@ pub(crate) struct NodeEntry {
     pub(crate) url: String,
     /// The certificate that it shows there, PEM, if it made it itself.
     pub(crate) certificate: Option<String>,
+    /// What tells the node's machine from others, hashed.
+    pub(crate) machine: String,
     pub(crate) version: String,
     pub(crate) began_at: String,
     /// The machines that it reaches, its own first.
@@ -54,8 +57,8 @@ pub(crate) struct Fleet {
     /// What one node of the fleet does for all, and this one would.
     duties: Mutex<BTreeSet<String>>,
     began: Instant,
-    /// When the last beat was sent that was answered.
-    renewed: Mutex<Instant>,
+    /// When the last beat was sent that was answered, since this machine was started.
+    renewed: Mutex<Duration>,
     /// How often it was.
     fences: AtomicU64,
 }
@@ -72,8 +75,8 @@ impl Fleet {
         let mut beat = Beat::new(Arc::clone(agreement), node, home);
         let (mut lookout, began) = (Lookout::default(), Instant::now());
         let renewed = loop {
-            let silent = lookout.look(&**agreement, node, began.elapsed(), lease)?;
-            let asked = Instant::now();
+            let silent = lookout.look(&**agreement, node, || began.elapsed(), lease)?;
+            let asked = since_boot();
             match beat.renew(silent.as_ref()) {
                 Ok(()) => break asked,
                 // It may have died a moment ago.
@@ -104,10 +107,14 @@ impl Fleet {
         self.fences.load(Ordering::SeqCst)
     }
 
+    pub(crate) fn lease(&self) -> Duration {
+        self.lease
+    }
+
     /// For how long each node has been silent, as far as this one knows.
     pub(crate) fn heard(&self, lab: &Lab) -> Result<BTreeMap<String, Duration>, Trouble> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.hear(&**lab.database.0.agreement(), self.began.elapsed())
+        heard.hear(&**lab.database.0.agreement(), || self.began.elapsed())
     }
 
     /// Whether a node that has been silent for so long is there.
@@ -117,27 +124,25 @@ impl Fleet {
 
     /// For how long it has not heard of the fleet.
     pub(crate) fn silence(&self) -> Duration {
-        self.renewed.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        since_boot().saturating_sub(*self.renewed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Beats for ever. What this node measures follows the file: it goes on without this server for as long as with it.
     fn keep_beating(&self, lab: &Lab) {
-        let mut count: u64 = 0;
         loop {
-            let asked = Instant::now();
+            let asked = since_boot();
             let beaten = self.beat.lock().unwrap_or_else(PoisonError::into_inner).renew(None);
-            // An answer that came late says little of now.
-            if beaten.is_ok() && asked.elapsed() < self.lease / 5 {
+            // What cannot be told to what is measured here counts for nothing.
+            if beaten.is_ok() && write_beat(&lab.store, asked).is_ok() {
                 let was_fenced = self.is_fenced();
                 *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = asked;
-                count += 1;
-                let _ = std::fs::write(beat_file(&lab.store), format!("{} {count}", std::process::id()));
                 if was_fenced {
                     self.fences.fetch_add(1, Ordering::SeqCst);
                     lab.changed();
                 }
             }
-            std::thread::sleep((self.lease / BEATS).saturating_sub(asked.elapsed()));
+            let taken = since_boot().saturating_sub(asked);
+            std::thread::sleep((self.lease / BEATS).saturating_sub(taken));
         }
     }
 
@@ -145,6 +150,20 @@ impl Fleet {
     pub(crate) fn words(&self, store: &Path) -> String {
         format!("--beat={}:{}", self.lease.as_millis(), beat_file(store).display())
     }
+}
+
+/// How long ago this machine was started, by a clock that goes on while it sleeps and that all of its processes have.
+fn since_boot() -> Duration {
+    let now = clock_gettime(ClockId::Boottime);
+    Duration::try_from(now).unwrap_or_default()
+}
+
+/// Says when the node was last heard, at once or not at all.
+fn write_beat(store: &Path, asked: Duration) -> std::io::Result<()> {
+    let file = beat_file(store);
+    let aside = file.with_extension("beat-new");
+    std::fs::write(&aside, asked.as_millis().to_string())?;
+    std::fs::rename(aside, file)
 }
 
 /// What a node changes as long as it is heard.
@@ -167,6 +186,14 @@ fn secret_of_nodes(agreement: &dyn Agreement) -> Result<String, ServerError> {
 /// Starts what makes a server a node, on threads of its own.
 pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
     let Some(fleet) = &lab.fleet else { return };
+    // A duty that this node had, and may have no longer by its settings, is anybody's.
+    let _ = lab.database.change(|edit| {
+        let own =
+            edit.known.claims.all().filter(|(job, claim)| claim.node == fleet.node && job.parse::<i64>().is_err());
+        let duties: Vec<String> = own.map(|(duty, _)| duty.to_owned()).collect();
+        duties.iter().for_each(|duty| edit.free(claims, duty));
+        Ok(())
+    });
     let (of_beats, with) = (Arc::clone(fleet), Arc::clone(lab));
     std::thread::spawn(move || of_beats.keep_beating(&with));
     let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
@@ -187,7 +214,7 @@ fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
                 }
                 Ok(())
             });
-            take_over(fleet, lab, &entry.machines, &mut lookout, began.elapsed());
+            take_over(fleet, lab, &entry.machines, &mut lookout, began);
             // Of many nodes each would hear of all: then only whoever wants to see them does.
             let is_few = lab.known().nodes.iter().count() <= FEW;
             if is_few {
@@ -214,20 +241,21 @@ pub(crate) async fn has_duty(lab: &Arc<Lab>, name: &str) -> bool {
 }
 
 /// Takes the jobs of nodes that are silent, where this one reaches the machine too, and what they did for all.
-fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookout, now: Duration) {
+fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookout, began: Instant) {
+    // Of the others: each node is asked about by those only who could take something from it.
+    let duties = fleet.duties.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let is_for_here = |claim: &Claim| machines.contains(&claim.machine) || duties.contains(&claim.machine);
     let others: Vec<(String, Claim)> = {
         let known = lab.known();
-        let of_others = known.claims.all().filter(|(_, claim)| claim.node != fleet.node);
+        let of_others = known.claims.all().filter(|(_, claim)| claim.node != fleet.node && is_for_here(claim));
         of_others.map(|(job, claim)| (job.to_owned(), claim.clone())).collect()
     };
     lookout.keep(|node| others.iter().any(|(_, claim)| claim.node == node));
     let nodes: BTreeSet<&str> = others.iter().map(|(_, claim)| claim.node.as_str()).collect();
     for node in nodes {
-        let looked = lookout.look(&**lab.database.0.agreement(), node, now, fleet.lease);
+        let looked = lookout.look(&**lab.database.0.agreement(), node, || began.elapsed(), fleet.lease);
         let Ok(Some(silent)) = looked else { continue };
-        let duties = fleet.duties.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let is_for_here = |claim: &Claim| machines.contains(&claim.machine) || duties.contains(&claim.machine);
-        let lost = others.iter().filter(|(_, claim)| claim.node == node && is_for_here(claim));
+        let lost = others.iter().filter(|(_, claim)| claim.node == node);
         for (job, _) in lost {
             // What cannot be taken now is looked at again.
             let _ = lab.database.change(|edit| edit.take_from(job, &silent, &fleet.node));

@@ -77,8 +77,10 @@ pub(crate) async fn watch(lab: Arc<Lab>, places: Places, every: Duration) {
         };
         // One that is not noted now is found again.
         for found in found.chunks(NOTED).map(<[Found]>::to_vec) {
+            // Of several nodes each has such a thing.
+            let node = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
             let note = move |edit: &mut Edit| {
-                edit.note_found(&found);
+                edit.note_found(&found, node.as_deref());
                 Ok(())
             };
             let _ = lab.change(note).await;
@@ -103,8 +105,9 @@ fn look(places: &Places) -> Vec<Found> {
 
 impl Edit<'_, '_> {
     /// Notes what is otherwise than the journal has it. What it does not have is taken for well.
-    fn note_found(&mut self, found: &[Found]) {
+    fn note_found(&mut self, found: &[Found], node: Option<&str>) {
         for Found { about, detail, is, was } in found {
+            let about = &node.map_or_else(|| about.clone(), |node| format!("{node}: {about}"));
             let last = self.known.last_of(about, *is, *was);
             if last.map_or(is.is_grave(), |last| last != *is) {
                 self.note(*is, None, about, detail);
@@ -245,7 +248,7 @@ mod tests {
             let before = noted(&database).len();
             let found = look(&machine.places());
             let note = |edit: &mut Edit| {
-                edit.note_found(&found);
+                edit.note_found(&found, None);
                 Ok(())
             };
             database.change(note).unwrap();

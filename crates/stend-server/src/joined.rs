@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use stend_fleet::{Access, Address, Agreement as _, Change, Committed, Condition, Etcd, MOST_CHANGES, Member};
+use stend_fleet::{
+    Access, Address, Agreement as _, Change, Committed, Condition, Etcd, FOLLOWED, MOST_CHANGES, Member,
+};
+use stend_model::identity::digest_of;
 use stend_model::run::HERE;
 
 use crate::database::{self, Database};
@@ -50,12 +53,17 @@ struct Founded {
     is_whole: bool,
 }
 
-/// Where a node has its store: a word that tells it from others of its name.
-pub(crate) fn home(store: &Path) -> String {
+/// What tells this machine from others.
+pub(crate) fn machine_id() -> String {
     let read = |path: &str| std::fs::read_to_string(path).ok().map(|id| id.trim().to_owned());
     let id = read("/etc/machine-id").filter(|id| !id.is_empty()).or_else(|| read("/proc/sys/kernel/random/boot_id"));
+    digest_of(id.unwrap_or_default().as_bytes())
+}
+
+/// Where a node has its store: a word that tells it from others of its name.
+pub(crate) fn home(store: &Path) -> String {
     let store = store.canonicalize().unwrap_or_else(|_| store.to_owned());
-    format!("{} {}", id.unwrap_or_default(), store.display())
+    format!("{} {}", machine_id(), store.display())
 }
 
 fn check_version(members: &[Member]) -> Result<(), ServerError> {
@@ -117,23 +125,35 @@ impl Joined {
         if !is_plain_name(&self.node) || self.node == HERE {
             return Err("node: it is 1 to 64 letters, digits, and - . or _, and not \"local\"".into());
         }
+        let is_https = |url: &String| url.starts_with("https://");
+        if !self.url.iter().all(is_https) {
+            return Err("url: it begins with https://, because nodes send each other a secret".into());
+        }
         if self.certificate.is_some() != self.key.is_some() || self.user.is_some() != self.password.is_some() {
             return Err("give certificate and key, or user and password, together".into());
         }
         Address::parse(&self.address).map(drop).map_err(|error| format!("address: {error}"))
     }
 
+    /// The same, of a fleet that there is: the first node founds it.
+    pub(crate) fn read_whole(store: &Path) -> Result<Option<Self>, ServerError> {
+        let joined = Self::read(store)?;
+        joined.as_ref().map_or(Ok(()), |joined| joined.found(store, First::Any))?;
+        Ok(joined)
+    }
+
     /// Makes a store a node of the fleet at an address, unless it is one already. The first node gives the fleet what its own server has had so far.
     pub(crate) fn join(store: &Path, address: &str, node: Option<&str>, first: First) -> Result<Self, ServerError> {
         if let Some(joined) = Self::read(store)? {
             let is_other = joined.address != address || node.is_some_and(|node| node != joined.node);
-            if is_other || first == First::Yes {
+            if is_other {
                 let said = format!(
                     "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
                     joined.node, joined.address
                 );
                 return Err(ServerError::Refused(said));
             }
+            joined.found(store, first)?;
             return Ok(joined);
         }
         let own = || rustix::system::uname().nodename().to_string_lossy().into_owned();
@@ -193,28 +213,50 @@ impl Joined {
         let mut founded = Founded { node: self.node.clone(), home, is_whole: false };
         let put =
             |founded: &Founded| Change::Put(FOUNDED.into(), serde_json::to_string(founded).expect("it can be written"));
+        let mut changes = database::to_move(store, &self.node)?;
+        let mut there: Vec<String> = Vec::new();
+        for prefix in [FOLLOWED, "text/"] {
+            there.extend(etcd.list(prefix)?.entries.into_iter().map(|entry| entry.key));
+        }
         let begun = match found {
             Some(entry) => Committed::At(entry.revision),
+            None if !there.is_empty() => {
+                return refused(format!("the etcd at {} has keys of another stend: give another root", self.address));
+            }
             None => etcd.commit(&[Condition::Absent(FOUNDED.into())], &[put(&founded)])?,
         };
         let Committed::At(begun) = begun else {
             return refused(format!("another node is founding the fleet at {}: join it when it is done", self.address));
         };
         // What comes late, when it is whole, changes nothing.
-        let is_begun = [Condition::Unchanged(FOUNDED.into(), begun)];
-        let mut changes = database::to_move(store, &self.node)?;
+        let is_begun = Condition::Unchanged(FOUNDED.into(), begun);
+        let key = |change: &Change| match change {
+            Change::Put(key, _) | Change::Remove(key) => key.clone(),
+        };
+        changes.retain(|change| !there.contains(&key(change)));
+        let failed =
+            || ServerError::Refused("somebody else has changed the fleet while it was founded; try again".into());
         while !changes.is_empty() {
-            let mut size = 0;
-            let mut fits = |change: &Change| {
+            let (mut size, mut count) = (0, 0);
+            for change in changes.iter().take(MOST_CHANGES - 1) {
                 size += if let Change::Put(key, value) = change { key.len() + value.len() } else { 0 };
-                size <= MOST_BYTES
-            };
-            let count = changes.iter().take(MOST_CHANGES).take_while(move |change| fits(change)).count().max(1);
-            etcd.commit(&is_begun, &changes.drain(..count).collect::<Vec<_>>())?;
+                if count > 0 && size > MOST_BYTES {
+                    break;
+                }
+                count += 1;
+            }
+            let moved: Vec<Change> = changes.drain(..count).collect();
+            let absent = moved.iter().map(|change| Condition::Absent(key(change)));
+            let conditions: Vec<_> = std::iter::once(is_begun.clone()).chain(absent).collect();
+            if etcd.commit(&conditions, &moved)? == Committed::Refused {
+                return Err(failed());
+            }
         }
         founded.is_whole = true;
-        etcd.commit(&is_begun, &[put(&founded)])?;
-        Ok(())
+        match etcd.commit(&[is_begun], &[put(&founded)])? {
+            Committed::At(_) => Ok(()),
+            Committed::Refused => Err(failed()),
+        }
     }
 
     /// Takes a store out of its fleet. What it has measured stays in it, and in the fleet's archive what is there.

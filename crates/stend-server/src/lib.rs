@@ -110,7 +110,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     drop(Store::open_to_read(&served.store)?);
     let joined = match &served.fleet {
         Some((address, node)) => Some(Joined::join(&served.store, address, node.as_deref(), First::Any)?),
-        None => Joined::read(&served.store)?,
+        None => Joined::read_whole(&served.store)?,
     };
     let database = Database::open(&served.store, joined.as_ref(), "server")?;
     let has_users = !database.known().users().is_empty();
@@ -171,6 +171,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let node = NodeEntry {
         url: joined.and_then(|joined| joined.url).unwrap_or_else(|| format!("{}{}", names.scheme(), names.to_open())),
         certificate: own_certificate_text,
+        machine: joined::machine_id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         began_at: jiff::Timestamp::now().to_string(),
         machines: Vec::new(),
@@ -358,11 +359,11 @@ pub fn fleet_status(store: &Path) -> Result<String, ServerError> {
     let database = Database::open(store, Some(&joined), "status")?;
     let (mut lookout, began) = (stend_fleet::Lookout::default(), std::time::Instant::now());
     let agreement = database.0.agreement();
-    lookout.hear(&**agreement, began.elapsed())?;
+    lookout.hear(&**agreement, || began.elapsed())?;
     // Each node that is there beats once meanwhile.
     let while_looked = joined.lease * 3 / 8;
     std::thread::sleep(while_looked);
-    let heard = lookout.hear(&**agreement, began.elapsed())?;
+    let heard = lookout.hear(&**agreement, || began.elapsed())?;
     let is_heard = |name: &str| heard.get(name).map(|silence| *silence < while_looked);
     let nodes = api::nodes::Nodes::of(&database.known(), agreement.members(), &joined.node, None, &is_heard);
     Ok(serde_json::to_string_pretty(&nodes).expect("it can be written"))

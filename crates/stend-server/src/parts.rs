@@ -3,8 +3,6 @@
 //! A part is some repeats of a run, as `stend export` writes a run. It is added under the claim to the job, so it is one of a run that this node has, and
 //! of each repeat there is one.
 
-use std::path::PathBuf;
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use stend_fleet::{Change, Claim, Condition, MOST_CHANGES};
@@ -12,6 +10,7 @@ use stend_model::record::Record;
 use stend_model::run::{RunState, Series};
 use stend_store::{Store, read_export, write_export};
 
+use crate::accounts::fresh_secret;
 use crate::database::numbered;
 use crate::error::ServerError;
 use crate::fleet::claims;
@@ -24,6 +23,11 @@ const PIECE: usize = 512 * 1024;
 /// Where the parts of a job are.
 fn place(job: &Job) -> String {
     format!("repeat/{}/", job.id)
+}
+
+/// Where the owner of a job says that it begins.
+pub(crate) fn began(job: &Job) -> String {
+    format!("began/{}", job.id)
 }
 
 /// Whether another node may have to go on with a job.
@@ -62,11 +66,13 @@ pub(crate) fn add(lab: &Lab, job: &Job, claim: &Claim, after: Option<u32>) -> Re
         pieces.push(piece);
         rest = more;
     }
+    // Those of a try that was broken off have another word.
+    let word = fresh_secret();
     for (number, piece) in pieces.iter().enumerate() {
-        put(format!("piece/{}/{}/{number:06}", job.id, numbered(first.into())), piece)?;
+        put(format!("piece/{}/{word}/{number:06}", job.id), piece)?;
     }
     // The last piece stands where the part is: with it the part is there.
-    put(key, &format!("{} {} {rest}", last.unwrap_or_default(), pieces.len()))?;
+    put(key, &format!("{} {} {word} {rest}", last.unwrap_or_default(), pieces.len()))?;
     Ok(last)
 }
 
@@ -93,11 +99,9 @@ fn joined(lab: &Lab, job: &Job) -> Result<Option<Part>, ServerError> {
     let mut whole: Option<Part> = None;
     for entry in agreement.list(&place(job))?.entries {
         let strange = || ServerError::Refused(format!("{} is no part of a run", entry.key));
-        let (_, rest) = entry.value.split_once(' ').ok_or_else(strange)?;
-        let (count, rest) = rest.split_once(' ').ok_or_else(strange)?;
-        let first = entry.key.rsplit('/').next().unwrap_or_default();
+        let [_, count, word, rest] = entry.value.splitn(4, ' ').collect::<Vec<_>>()[..] else { return Err(strange()) };
         let pieces =
-            if count == "0" { Vec::new() } else { agreement.list(&format!("piece/{}/{first}/", job.id))?.entries };
+            if count == "0" { Vec::new() } else { agreement.list(&format!("piece/{}/{word}/", job.id))?.entries };
         if pieces.len().to_string() != count {
             return Err(strange());
         }
@@ -122,39 +126,29 @@ fn joined(lab: &Lab, job: &Job) -> Result<Option<Part>, ServerError> {
     Ok(whole)
 }
 
-/// The file that says under which claim this node has last gone on with a run.
-fn mark(lab: &Lab, job: &Job) -> PathBuf {
-    lab.logs().join(format!("{}.claim", job.run))
-}
-
-/// Makes this node's store have a run as all know it, before the node goes on with it: what it made itself under an earlier claim may not count.
-pub(crate) fn bring(lab: &Lab, job: &Job, claim: &Claim) -> Result<(), ServerError> {
-    let mark = mark(lab, job);
-    let is_new = std::fs::read_to_string(&mark).ok().as_ref() != Some(&claim.word);
-    if !is_new {
-        return Ok(());
-    }
-    if let Some((mut record, series)) = joined(lab, job)? {
-        // A run of this fleet, by an order that was given to it.
-        record.run.imported = Some(false);
-        (record.run.state, record.run.finished_at) = (RunState::Open, None);
-        let mut store = Store::open(&lab.store)?;
-        if store.has_run(&job.run)? {
-            store.remove(std::slice::from_ref(&job.run))?;
+/// Makes this node's store have a run as all know it, before the node goes on with it. If it has that and more, it measured that itself, and nobody else
+/// something in its place.
+pub(crate) fn bring(lab: &Lab, job: &Job) -> Result<(), ServerError> {
+    let Some((mut record, series)) = joined(lab, job)? else { return Ok(()) };
+    // A run of this fleet, by an order that was given to it.
+    record.run.imported = Some(false);
+    (record.run.state, record.run.finished_at) = (RunState::Open, None);
+    let mut store = Store::open(&lab.store)?;
+    if store.has_run(&job.run)? {
+        let own = store.load(&job.run)?;
+        if own.repeats.starts_with(&record.repeats) {
+            return Ok(());
         }
-        store.import(&record, &series)?;
+        store.remove(std::slice::from_ref(&job.run))?;
     }
-    let write = || {
-        crate::work::private_directory(&lab.logs())?;
-        std::fs::write(&mark, &claim.word)
-    };
-    write().map_err(|source| ServerError::System { what: "the mark of a claim", source })
+    store.import(&record, &series)?;
+    Ok(())
 }
 
-/// Forgets the parts of a job that has ended.
+/// Forgets the parts of a job that is finished.
 pub(crate) fn forget(lab: &Lab, job: &Job) -> Result<(), ServerError> {
     let agreement = lab.database.0.agreement();
-    for place in [place(job), format!("piece/{}/", job.id)] {
+    for place in [place(job), format!("piece/{}/", job.id), began(job)] {
         for entries in agreement.list(&place)?.entries.chunks(MOST_CHANGES) {
             let conditions: Vec<_> =
                 entries.iter().map(|entry| Condition::Unchanged(entry.key.clone(), entry.revision)).collect();
@@ -162,6 +156,5 @@ pub(crate) fn forget(lab: &Lab, job: &Job) -> Result<(), ServerError> {
             agreement.commit(&conditions, &changes)?;
         }
     }
-    let _ = std::fs::remove_file(mark(lab, job));
     Ok(())
 }

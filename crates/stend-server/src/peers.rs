@@ -20,6 +20,7 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, http};
 
 use crate::accounts::{Role, Who};
+use crate::archive;
 use crate::fleet::NodeEntry;
 use crate::guard;
 use crate::lab::Lab;
@@ -45,6 +46,15 @@ pub(crate) type Answer = http::Response<ureq::Body>;
 /// Asks a node as this one.
 pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
     let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
+    let uri: http::Uri = node.url.parse().map_err(|_| format!("{}: it is no address", node.url))?;
+    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+    if is_here && node.machine != crate::joined::machine_id() {
+        return Err(format!("{} is reached on its own machine only: give its server --listen", node.url));
+    }
+    if !is_here && uri.scheme_str() != Some("https") {
+        return Err(format!("{}: nodes send each other a secret, so it takes https", node.url));
+    }
     let mut config = Agent::config_builder()
         .timeout_connect(Some(PATIENCE))
         .timeout_recv_response(Some(PATIENCE))
@@ -127,11 +137,9 @@ fn other_node(lab: &Lab, request: &Request) -> Option<(String, NodeEntry)> {
     };
     let name = job.node.clone().filter(|node| *node != fleet.node)?;
     let entry = known.nodes.get(&name)?.clone();
-    let is_open = job.state.is_open();
-    let run = job.run.clone();
-    drop(known);
     // A run that has ended is in each archive, sooner or later; what its command said is where it was said.
-    let is_here = !is_open && kind == "runs" && lab.runs().is_ok_and(|runs| runs.iter().any(|other| other.id == run));
+    let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
+    let is_here = archived.is_some_and(|archived| archive::is_imported(lab, archived));
     (!is_here).then_some((name, entry))
 }
 

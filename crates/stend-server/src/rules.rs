@@ -9,7 +9,8 @@ use stend_model::quantity::parse_share;
 use crate::database::Edit;
 use crate::error::ServerError;
 use crate::fleet::has_duty;
-use crate::journal::Kind;
+use crate::guard::now;
+use crate::journal::{Entry, Kind};
 use crate::lab::Lab;
 use crate::settings::{Retry, Rule};
 use crate::tell::LOOK;
@@ -17,6 +18,9 @@ use crate::work;
 
 /// The place of the rules in the journal; no destination has this name.
 pub(crate) const NAME: &str = "";
+
+/// So many seconds a run of another node may take to come.
+const LONGEST_WAIT: i64 = 3600;
 
 /// So many scenarios are named.
 const MOST_NAMED: usize = 20;
@@ -96,6 +100,7 @@ pub(crate) async fn judge_all(lab: Arc<Lab>, rules: Vec<Rule>, retry: Retry) {
 /// Whether there was something.
 async fn judge_next(lab: &Arc<Lab>, rules: &[Rule]) -> Result<bool, ServerError> {
     let entries = lab.known().untold(NAME)?;
+    let entries: Vec<_> = entries.into_iter().take_while(|entry| is_here(lab, entry)).collect();
     let Some(newest) = entries.last().map(|entry| entry.id) else { return Ok(false) };
     for entry in entries.into_iter().filter(|entry| entry.kind == Kind::RunFinished) {
         let id = entry.id;
@@ -104,6 +109,10 @@ async fn judge_next(lab: &Arc<Lab>, rules: &[Rule]) -> Result<bool, ServerError>
             said.extend(judge(lab, rule, &entry.about).await);
         }
         let note = move |edit: &mut Edit| {
+            // Another node may have been farther.
+            if edit.known.place(NAME)?.last >= id {
+                return Ok(());
+            }
             for Said { kind, about, detail } in &said {
                 // That a rule cannot be followed is said once for each reason.
                 if *kind != Kind::RuleRefused || !edit.known.was_noted(*kind, about, detail) {
@@ -116,6 +125,18 @@ async fn judge_next(lab: &Arc<Lab>, rules: &[Rule]) -> Result<bool, ServerError>
     }
     lab.change(move |edit| edit.is_told(NAME, newest, 0)).await?;
     Ok(true)
+}
+
+/// Whether what an entry is about can be judged: the run of another node is here when it has come from the archive, and not waited for for ever.
+fn is_here(lab: &Lab, entry: &Entry) -> bool {
+    let is_old = || {
+        let at = entry.at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
+        now().saturating_sub(at) > LONGEST_WAIT
+    };
+    entry.kind != Kind::RunFinished
+        || lab.fleet.is_none()
+        || lab.runs().is_ok_and(|runs| runs.iter().any(|run| run.id == entry.about))
+        || is_old()
 }
 
 struct Said {

@@ -13,6 +13,7 @@ use stend_model::run::HERE;
 use crate::api;
 use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
+use crate::fleet::has_duty;
 use crate::guard::now as this_second;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
@@ -127,15 +128,22 @@ fn key(id: i64) -> String {
 pub(crate) async fn keep_time(lab: Arc<Lab>) {
     let mut changes = lab.changes();
     let mut since = Zoned::now();
+    let mut had = None;
     loop {
         changes.mark_unchanged();
         while matches!(lab.change(|edit| Ok(edit.forget_some(this_second(), None))).await, Ok(true)) {}
         let lines = lab.known().lines();
         let now = Zoned::now();
         // A clock that was set back does not make the past come again: what was queued at a time has the time in its key.
-        let start = since.min(now.clone());
+        let mut start = since.min(now.clone());
+        // One node of a fleet queues. Who takes that over looks back as far as nobody may have.
+        let has = has_duty(&lab, "schedule").await;
+        if let (true, Some(false), Some(fleet)) = (has, had, &lab.fleet) {
+            start = start.saturating_sub(jiff::SignedDuration::try_from(fleet.lease() * 3).unwrap_or_default());
+        }
+        had = Some(has);
         for line in &lines {
-            if let Some(time) = next(&line.cron, &start).filter(|time| *time <= now) {
+            if let Some(time) = next(&line.cron, &start).filter(|time| has && *time <= now) {
                 queue(&lab, line, &time).await;
             }
         }

@@ -265,6 +265,8 @@ impl Edit<'_, '_> {
     pub(crate) fn is_told(&mut self, name: &str, last: i64, count: usize) -> Result<(), ServerError> {
         let before = self.known.place(name)?;
         let since = before.since.filter(|_| count == 0);
+        // Another node may have been farther.
+        let last = last.max(before.last);
         let place = Place { last, since, delivered: before.delivered + count as u64, ..before.clone() };
         self.put(&key(name), &place);
         Ok(())

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use axum::http::StatusCode;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, kill_process_group, waitid};
-use stend_fleet::{Claim, Lost};
+use stend_fleet::{Change, Claim, Lost};
 use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
@@ -43,6 +43,9 @@ const AWAY: i32 = 4;
 /// So long a machine may still be held for a node that was lost, and so often it is tried.
 const LONGEST_HELD: Duration = Duration::from_secs(600);
 const RETRIED: Duration = Duration::from_secs(2);
+
+/// What cannot be written down is tried again after so long at most.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
 /// So many commands that answer requests run at once: of those that only look, and of those that do something.
 pub(crate) const LOOKING: usize = 3;
@@ -124,11 +127,21 @@ async fn claim(lab: &Arc<Lab>, job: &Job) -> Option<Claim> {
 
 /// Sees a job to its end.
 async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
+    if end(&lab, &job, &claim).await.is_none() {
+        // Nobody answers, or it is another node's: it is looked at again, but not at once.
+        tokio::time::sleep(RETRIED).await;
+    }
+    lab.attended().remove(&job.id);
+    lab.changed();
+}
+
+/// The same; nothing if it has not come to an end that counts.
+async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     let fences = || lab.fleet.as_ref().map(|fleet| fleet.fences());
+    let is_cut_off = |before| lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) || fences() != before;
     let before = fences();
     let ended = {
-        let (lab, job) = (Arc::clone(&lab), job.clone());
-        let claim = claim.clone();
+        let (lab, job, claim) = (Arc::clone(lab), job.clone(), claim.clone());
         tokio::task::spawn_blocking(move || {
             let ended = see_through_as_a_node(&lab, &job, &claim);
             // Rules are for suites, by the names that their files give them.
@@ -139,50 +152,58 @@ async fn attend(lab: Arc<Lab>, job: Job, claim: Claim) {
     };
     let (state, reason, suite) = match ended {
         Ok((Ok(Ended { state, reason, .. }), suite)) => (state, reason, suite),
+        Ok((Err(ServerError::Agreement(_) | ServerError::Lost(_)), _)) => return None,
         Ok((Err(error), _)) => (State::Failed, Some(error.to_string()), None),
         Err(panic) => (State::Failed, Some(panic.to_string()), None),
     };
     // What ended because the node was cut off goes on later, here or elsewhere.
-    let is_cut_off = lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) || fences() != before;
-    if !is_cut_off || state == State::Finished {
-        let suite = suite.unwrap_or_else(|| job.order.work());
-        let archived = if lab.fleet.is_some() && state == State::Finished {
-            let (lab, run) = (Arc::clone(&lab), job.run.clone());
-            // What cannot be archived now is offered later.
-            tokio::task::spawn_blocking(move || archive::export(&lab, &run).ok()).await.ok().flatten()
-        } else {
-            None
-        };
-        let set = {
-            let job = job.clone();
-            move |edit: &mut Edit| {
-                let id = job.id.to_string();
-                edit.hold(fleet::claims, &id, &claim)?;
-                let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
-                match state {
-                    State::Finished if is_set => {
-                        edit.note(Kind::RunFinished, None, &job.run, &suite);
-                        archived.iter().for_each(|archived| edit.offer(&job.run, archived));
-                    }
-                    State::Failed if is_set => {
-                        edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
-                    }
-                    // Who stopped it has been noted.
-                    _ => {}
-                }
-                edit.free(fleet::claims, &id);
-                Ok(())
-            }
-        };
-        let is_ended = lab.change(set).await.is_ok();
-        if is_ended && lab.fleet.is_some() {
-            let (lab, job) = (Arc::clone(&lab), job.clone());
-            // What is left is of no harm.
-            let _ = tokio::task::spawn_blocking(move || parts::forget(&lab, &job)).await;
-        }
+    if is_cut_off(before) && state != State::Finished {
+        return None;
     }
-    lab.attended().remove(&job.id);
-    lab.changed();
+    let suite = suite.unwrap_or_else(|| job.order.work());
+    let archived = if lab.fleet.is_some() && state == State::Finished {
+        let (lab, run) = (Arc::clone(lab), job.run.clone());
+        // What cannot be archived now is offered later.
+        tokio::task::spawn_blocking(move || archive::export(&lab, &run).ok()).await.ok().flatten()
+    } else {
+        None
+    };
+    let set = {
+        let (job, claim) = (job.clone(), claim.clone());
+        move |edit: &mut Edit| {
+            let id = job.id.to_string();
+            edit.hold(fleet::claims, &id, &claim)?;
+            let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
+            match state {
+                State::Finished if is_set => {
+                    edit.note(Kind::RunFinished, None, &job.run, &suite);
+                    archived.iter().for_each(|archived| edit.offer(&job.run, archived));
+                }
+                State::Failed if is_set => {
+                    edit.note(Kind::RunFailed, None, &job.run, reason.as_deref().unwrap_or_default());
+                }
+                // Who stopped it has been noted.
+                _ => {}
+            }
+            edit.free(fleet::claims, &id);
+            Ok(())
+        }
+    };
+    // What was measured is not measured again because it cannot be written down now.
+    let mut pause = RETRIED;
+    while let Err(error) = lab.change(set.clone()).await {
+        if matches!(error, ServerError::Lost(_)) || lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) {
+            return None;
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_RETRY);
+    }
+    if lab.fleet.is_some() && state == State::Finished {
+        let (lab, job) = (Arc::clone(lab), job.clone());
+        // What is left is of no harm.
+        let _ = tokio::task::spawn_blocking(move || parts::forget(&lab, &job)).await;
+    }
+    Some(())
 }
 
 /// How a job ended.
@@ -201,16 +222,16 @@ impl Ended {
 
 /// The same as [`see_through`], from where another node was, and so that another can go on.
 fn see_through_as_a_node(lab: &Lab, job: &Job, claim: &Claim) -> Result<Ended, ServerError> {
-    let Some(fleet) = &lab.fleet else { return see_through(lab, job) };
-    parts::bring(lab, job, claim)?;
+    let Some(fleet) = &lab.fleet else { return see_through(lab, job, claim) };
+    parts::bring(lab, job)?;
     let (is_over, began) = (AtomicBool::new(false), Instant::now());
     std::thread::scope(|scope| {
         scope.spawn(|| add_parts(lab, job, claim, &is_over));
         let ended = loop {
-            let ended = see_through(lab, job);
+            let ended = see_through(lab, job, claim);
             // Of a node that was lost a machine may not have heard yet.
             let is_held = ended.as_ref().is_ok_and(|ended| ended.is_away) && claim.owners > 1;
-            if !is_held || began.elapsed() > LONGEST_HELD || fleet.is_fenced() || is_stopping(lab, job) {
+            if !is_held || began.elapsed() > LONGEST_HELD || fleet.is_fenced() || !is_wanted(lab, job, claim) {
                 break ended;
             }
             std::thread::sleep(RETRIED);
@@ -227,6 +248,17 @@ fn add_parts(lab: &Lab, job: &Job, claim: &Claim, is_over: &AtomicBool) {
     loop {
         // Before the look: what was made until then is added once more.
         let was_over = is_over.load(Ordering::SeqCst);
+        // It is another node's: what is made from here on counts for nothing.
+        if !is_own(lab, job, claim) {
+            if let Some(pid) = process(lab, &job.run) {
+                let _ = kill_process_group(pid, Signal::KILL);
+            }
+            if was_over {
+                return;
+            }
+            std::thread::sleep(LOOK);
+            continue;
+        }
         let added = match last {
             _ if !parts::are_of_use(lab, job) => Ok(None),
             Some(last) => parts::add(lab, job, claim, last).map(Some),
@@ -234,13 +266,6 @@ fn add_parts(lab: &Lab, job: &Job, claim: &Claim, is_over: &AtomicBool) {
         };
         match added {
             Ok(now) => last = now,
-            Err(ServerError::Lost(_)) => {
-                // It is another node's: what is made from here on counts for nothing.
-                if let Some(pid) = process(lab, &job.run) {
-                    let _ = kill_process_group(pid, Signal::KILL);
-                }
-                return;
-            }
             // Nobody answers, or it was added and the answer was lost.
             Err(_) => last = None,
         }
@@ -252,31 +277,42 @@ fn add_parts(lab: &Lab, job: &Job, claim: &Claim, is_over: &AtomicBool) {
 }
 
 /// Starts what is missing of a job, or finds what is at work, and waits for its end.
-fn see_through(lab: &Lab, job: &Job) -> Result<Ended, ServerError> {
+fn see_through(lab: &Lab, job: &Job, claim: &Claim) -> Result<Ended, ServerError> {
     let mut status = None;
     let directory = Directory::of_run(lab, &job.run);
+    let mut was_found = false;
     if let Some(pid) = process_of(&job.run) {
+        was_found = true;
         while measures(pid, &job.run) {
             std::thread::sleep(LOOK);
         }
-    } else {
+    }
+    // In a fleet what was found may have ended because nobody heard of its node.
+    if !was_found || lab.fleet.is_some() {
         let begun = state_in_store(lab, &job.run)?;
         match begun {
             Some(RunState::Finished) => return Ok(Ended::as_is(State::Finished)),
-            Some(RunState::Open) if is_stopping(lab, job) => return Ok(Ended::as_is(State::Stopped)),
-            None if is_stopping(lab, job) => return Ok(Ended::as_is(State::Stopped)),
+            Some(RunState::Open) | None if is_stopping(lab, job) => return Ok(Ended::as_is(State::Stopped)),
             _ => {}
         }
         let words = match begun {
             Some(_) => job.order.words_to_resume(&job.run),
             None => [job.order.words(lab.here()), vec![format!("--id={}", job.run)]].concat(),
         };
-        if !is_free(lab, job)? {
+        if !is_free(lab, job, claim)? {
             return Ok(Ended::as_is(State::Stopped));
         }
         let beat = lab.fleet.as_ref().map(|fleet| fleet.words(&lab.store));
         let mut command = lab.command(&[beat.into_iter().collect(), words].concat());
         directory.enter(&lab.files_of(&job.order)?, &mut command)?;
+        if lab.fleet.is_some() {
+            // What this node knows may be old: that it has the job still is asked of all.
+            lab.database.change(|edit| {
+                edit.hold(fleet::claims, &job.id.to_string(), claim)?;
+                edit.beside(Change::Put(parts::began(job), claim.word.clone()));
+                Ok::<_, ServerError>(())
+            })?;
+        }
         status = Some(start(lab, job, command)?);
     }
     let asked_to_stop = is_stopping(lab, job);
@@ -289,18 +325,28 @@ fn see_through(lab: &Lab, job: &Job) -> Result<Ended, ServerError> {
     })
 }
 
+/// Whether this node has the job, as far as it knows.
+fn is_own(lab: &Lab, job: &Job, claim: &Claim) -> bool {
+    lab.known().claims.of(&job.id.to_string()) == Some(claim)
+}
+
+/// Whether it is to be measured here still.
+fn is_wanted(lab: &Lab, job: &Job, claim: &Claim) -> bool {
+    is_own(lab, job, claim) && !is_stopping(lab, job)
+}
+
 /// Whether somebody has told it to stop by now.
 fn is_stopping(lab: &Lab, job: &Job) -> bool {
     lab.known().job(job.id).is_some_and(|job| job.state == State::Stopping)
 }
 
 /// Waits until nobody measures the machine with this store by hand; whether the job is still wanted then.
-fn is_free(lab: &Lab, job: &Job) -> Result<bool, ServerError> {
+fn is_free(lab: &Lab, job: &Job, claim: &Claim) -> Result<bool, ServerError> {
     let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(lab.name_here(&job.order.machine)).ok());
     let address = destination.filter(|destination| !destination.is_here()).map(|destination| destination.address);
     let mut told = None;
     while let Err(StoreError::Measuring { holder, .. }) = MeasuringLock::take(&lab.store, address.as_deref()) {
-        if is_stopping(lab, job) {
+        if !is_wanted(lab, job, claim) {
             return Ok(false);
         }
         if told.as_ref() != Some(&holder) {

@@ -256,7 +256,7 @@ impl Node {
                 self.claim = self.claim.take().or(Some((job, claim)));
                 continue;
             }
-            let looked = self.lookout.look(&**self.mirror.agreement(), &claim.node, now, lease);
+            let looked = self.lookout.look(&**self.mirror.agreement(), &claim.node, || now, lease);
             let Ok(Some(silent)) = looked else { continue };
             if self.claim.is_some() {
                 continue;

@@ -2,11 +2,12 @@
 //! then.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
+use rustix::time::{ClockId, clock_gettime};
 
-/// A file that a node changes as long as it is heard, and how long its lease is.
+/// The file in which a node says when it was last heard, and how long its lease is.
 #[derive(Debug, Clone)]
 pub(super) struct Beat {
     file: PathBuf,
@@ -24,17 +25,13 @@ impl Beat {
     /// Stops this command as Ctrl-C does, and kills it with all that it started when it does not end.
     pub(super) fn follow(&self) {
         let Self { file, lease } = self.clone();
+        let (mut last, mut is_told) = (since_boot(), false);
         std::thread::spawn(move || {
-            let (mut last, mut since) = (None, Instant::now());
-            let mut is_told = false;
             loop {
-                // A file that cannot be read has not changed.
-                if let Ok(now) = std::fs::read(&file)
-                    && last.as_ref() != Some(&now)
-                {
-                    (last, since) = (Some(now), Instant::now());
-                }
-                let silence = since.elapsed();
+                // One that cannot be read says nothing new.
+                let said = std::fs::read_to_string(&file).ok().and_then(|text| text.parse().ok());
+                last = said.map_or(last, Duration::from_millis);
+                let silence = since_boot().saturating_sub(last);
                 if silence >= lease * 6 / 10 && !is_told {
                     is_told = true;
                     let _ = kill_process(getpid(), Signal::INT);
@@ -46,4 +43,9 @@ impl Beat {
             }
         });
     }
+}
+
+/// By a clock that goes on while the machine sleeps, and that the node has too.
+fn since_boot() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
 }

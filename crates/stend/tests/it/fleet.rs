@@ -82,7 +82,8 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     wait_until("beta has the run", || other.run(&["show", run]).status == Some(0));
     let files = |stand: &Stand| {
         let entries = std::fs::read_dir(stand.store().join("archive")).unwrap();
-        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+        let paths = entries.map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "gz")).collect::<Vec<_>>()
     };
     let [of_one, of_other] = [&one, &other].map(files);
     assert_eq!((of_one.len(), of_one[0].file_name()), (1, of_other[0].file_name()));
@@ -100,6 +101,15 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
 
 #[test]
 fn another_node_goes_on_with_what_a_dead_one_has_made() {
+    another_goes_on_after(Signal::KILL);
+}
+
+#[test]
+fn another_node_goes_on_with_what_one_has_made_that_stands_still_for_long() {
+    another_goes_on_after(Signal::STOP);
+}
+
+fn another_goes_on_after(signal: Signal) {
     let (Some(etcd), Some(machine)) = (Etcd::start(), Sshd::new()) else { return };
     machine.with_build();
     let gate = machine.gate(2);
@@ -128,8 +138,14 @@ fn another_node_goes_on_with_what_a_dead_one_has_made() {
     let mut beta = node(1);
     beta.cookie.clone_from(&alpha.cookie);
     wait_until("the repeats are known to all", || etcd.has(&format!("repeat/{id}/")));
-    // The node dies, and with it what it measures.
-    alpha.kill(Signal::KILL);
+    // What it measures ends by itself.
+    let stopped = if signal == Signal::KILL {
+        alpha.kill(signal);
+        None
+    } else {
+        alpha.signal(signal);
+        Some(alpha)
+    };
     wait_until("beta has taken it", || beta.job(&id)["node"] == "beta");
     gate.open();
     beta.until(&id, "finished");
@@ -143,7 +159,13 @@ fn another_node_goes_on_with_what_a_dead_one_has_made() {
     let journal = beta.get("/api/v1/journal?category=runs").body;
     assert!(journal.contains("run-taken-over") && journal.contains("alpha"), "{journal}");
     // A node that comes back has the whole run too, and not what it had of it.
-    let _alpha = node(0);
+    let _alpha = stopped.map_or_else(
+        || node(0),
+        |alpha| {
+            alpha.signal(Signal::CONT);
+            alpha
+        },
+    );
     let has_all =
         || machine.run(&["--store", stores[0].to_str().unwrap(), "show", &run, "--json"]).out.contains("\"finished\"");
     wait_until("alpha has the whole run", has_all);
@@ -238,6 +260,7 @@ fn a_name_is_one_nodes_and_a_store_is_of_one_fleet() {
     other.refused(&[&serve[..], &["--fleet", "etcd://127.0.0.1:1"]].concat(), &["this store is node alpha", "leave"]);
     let strange = Stand::new();
     strange.refused(&[&serve[..], &["--fleet", "etcd:/x"]].concat(), &["etcd://HOST:PORT"]);
+    strange.refused(&["fleet", "init", &etcd.fleet()], &["there is a fleet"]);
     strange.refused(&[&serve[..], &["--fleet", &etcd.fleet(), "--node", "local"]].concat(), &["not \"local\""]);
     let away = strange.run(&[&serve[..], &["--fleet", "etcd://127.0.0.1:1"]].concat());
     assert!(away.status == Some(4) && away.err.lines().count() == 1, "{}", away.err);

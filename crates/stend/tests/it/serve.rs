@@ -171,6 +171,11 @@ impl<'a> Server<'a> {
         ids.take(count).collect()
     }
 
+    /// Sends it a signal, if it is there.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process(Pid::from_child(&self.child), signal);
+    }
+
     pub(crate) fn kill(mut self, signal: Signal) -> &'a Stand {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         self.child.wait().unwrap();
