@@ -383,7 +383,7 @@ impl Users {
     /// # Errors
     /// The server's file cannot be used.
     pub fn open(store: &Path) -> Result<Self, ServerError> {
-        Database::open(store, Joined::read(store)?.as_ref(), "users").map(Self)
+        Database::open(store, Joined::read_whole(store)?.as_ref(), "users").map(Self)
     }
 
     /// All, by name.

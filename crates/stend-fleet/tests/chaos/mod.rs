@@ -14,7 +14,7 @@ use stend_fleet::{
 const JOBS: usize = 12;
 const MACHINES: usize = 3;
 const NODES: usize = 4;
-pub(crate) const REPEATS: u32 = 4;
+const REPEATS: u32 = 20;
 /// In ticks of a clock that only this test has.
 const LEASE: u64 = 12;
 
@@ -196,17 +196,19 @@ pub(crate) struct Node {
     beat: Beat,
     lookout: Lookout,
     pub(crate) claim: Option<(String, Claim)>,
+    /// How many repeats a job has.
+    repeats: u32,
 }
 
 impl Node {
-    pub(crate) fn new(agreement: &Arc<dyn Agreement>, name: &str) -> Self {
+    pub(crate) fn new(agreement: &Arc<dyn Agreement>, name: &str, repeats: u32) -> Self {
         let mirror = loop {
             if let Ok(mirror) = Mirror::open(Arc::clone(agreement), name) {
                 break mirror;
             }
         };
         let beat = Beat::new(Arc::clone(agreement), name, name);
-        Self { name: name.to_owned(), mirror, beat, lookout: Lookout::default(), claim: None }
+        Self { name: name.to_owned(), mirror, beat, lookout: Lookout::default(), claim: None, repeats }
     }
 
     pub(crate) fn add(&self, id: &str, machine: &str) {
@@ -279,7 +281,7 @@ impl Node {
         let stored = self.mirror.agreement().list(&format!("repeat/{job}/")).ok()?.entries;
         let number = |entry: &Entry| entry.key.rsplit('/').next().unwrap().parse::<u32>().unwrap();
         let stored: BTreeSet<u32> = stored.iter().map(number).collect();
-        let next = (0..REPEATS).find(|repeat| !stored.contains(repeat));
+        let next = (0..self.repeats).find(|repeat| !stored.contains(repeat));
         let done = self.mirror.change(|draft| {
             draft.hold(claims, &job, &claim)?;
             match next {
@@ -308,7 +310,8 @@ impl Node {
 /// What changes say, each checked when it comes.
 #[derive(Default)]
 pub(crate) struct History {
-    claims: BTreeMap<String, String>,
+    /// The word and the machine of the claim to each job.
+    claims: BTreeMap<String, (String, String)>,
     machines: BTreeMap<String, String>,
     repeats: BTreeSet<String>,
     ended: BTreeSet<String>,
@@ -334,7 +337,12 @@ impl History {
         match (kind, value) {
             ("claim", Some(value)) => {
                 assert!(!self.ended.contains(name), "{name} is claimed, and has ended");
-                self.claims.insert(name.into(), read(&value)["word"].as_str().unwrap().into());
+                let text = |field: &str| read(&value)[field].as_str().unwrap().to_owned();
+                self.claims.insert(name.into(), (text("word"), text("machine")));
+                let others =
+                    self.claims.iter().filter(|(job, (_, machine))| *job != name && *machine == text("machine"));
+                let others: Vec<_> = others.collect();
+                assert!(others.is_empty(), "{name} is claimed while its machine is another's: {others:?}");
                 self.claimed += 1;
             }
             ("machine", Some(job)) => {
@@ -343,7 +351,7 @@ impl History {
             }
             ("repeat", Some(value)) => {
                 let job = name.split_once('/').unwrap().0;
-                let claim = self.claims.get(job).map(String::as_str);
+                let claim = self.claims.get(job).map(|(word, _)| word.as_str());
                 assert_eq!(read(&value)["claim"].as_str(), claim, "{name} is stored under the last claim");
                 assert!(self.repeats.insert(name.into()), "{name} is stored once");
             }
@@ -369,13 +377,13 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
     let begin = agreement.list("").unwrap().revision;
     let mut watch = agreement.watch("", begin).unwrap();
     let shared = Arc::clone(&flaky) as Arc<dyn Agreement>;
-    let node = |at: usize| (Node::new(&shared, &format!("node-{at}")), Times::default());
+    let node = |at: usize| (Node::new(&shared, &format!("node-{at}"), REPEATS), Times::default());
     let mut nodes: Vec<_> = (0..NODES).map(node).collect();
     for job in 0..JOBS {
         nodes[0].0.add(&format!("job-{job}"), &format!("machine-{}", job % MACHINES));
     }
     let mut history = History::default();
-    let calm_from = 600;
+    let calm_from = 2000;
     for now in 0.. {
         assert!(now < 20_000, "jobs are left");
         if now == calm_from {
@@ -398,7 +406,7 @@ pub(crate) fn run(agreement: Arc<dyn Agreement>, seed: u64) {
             step(node, times, now, &mut chance);
         }
         watch.next(Duration::ZERO).unwrap().news.into_iter().for_each(|news| history.take(news));
-        if now > calm_from && history.ended() == JOBS {
+        if history.ended() == JOBS {
             break;
         }
     }

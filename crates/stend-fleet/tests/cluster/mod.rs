@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use stend_fleet::{Access, Address, Agreement, Etcd};
 use tempfile::TempDir;
 
-use crate::chaos::{Chance, History, Node, REPEATS, Stage};
+use crate::chaos::{Chance, History, Node, Stage};
 use crate::engines::{free_address, patience, wait_for};
 
 const NODES: usize = 4;
 const JOBS: usize = 24;
+const REPEATS: u32 = 4;
 const LEASE: Duration = Duration::from_secs(4);
 const BEAT: Duration = Duration::from_millis(500);
 
@@ -152,7 +153,7 @@ fn no_repeat_is_lost_or_doubled_while_members_die_and_stop() {
     };
     let new = |name: &str| {
         let agreement: Arc<dyn Agreement> = Arc::new(cluster.etcd());
-        Node::new(&agreement, name)
+        Node::new(&agreement, name, REPEATS)
     };
     let overseer = new("overseer");
     add(&overseer, JOBS, &mut jobs);

@@ -1,5 +1,7 @@
 //! `stend fleet`: several servers that share one queue, one journal and one archive.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand};
 use serde_json::Value;
 use stend_server::{First, fleet_status, join_fleet, leave_fleet};
@@ -24,6 +26,8 @@ enum Action {
     Join(Where),
     /// Take this store's server out of its fleet; runs stay in both
     Leave,
+    /// Say what is wrong with the fleet, and what helps
+    Doctor,
     /// List the nodes and the members of etcd
     Status {
         /// Print JSON
@@ -49,6 +53,15 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Action::Init(place) => format!("{} is the first node; `stend serve` starts it", join(place, First::Yes)?),
         Action::Join(place) => format!("{} is a node now; `stend serve` starts it", join(place, First::No)?),
         Action::Leave => format!("{} is no node any more", leave_fleet(&store).map_err(failure)?),
+        Action::Doctor => {
+            let status = fleet_status(&store).map_err(failure)?;
+            let wrong = wrong_with(&serde_json::from_str(&status).map_err(Failure::unusable)?);
+            wrong.iter().for_each(|line| talk!("✗ {line}"));
+            if wrong.is_empty() && !global.quiet {
+                talk!("the fleet is well");
+            }
+            return Ok(if wrong.is_empty() { Exit::Fine } else { Exit::Crossed });
+        }
         Action::Status { json } => {
             let status = fleet_status(&store).map_err(failure)?;
             if *json {
@@ -64,6 +77,40 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("{said}");
     }
     Ok(Exit::Fine)
+}
+
+/// A line for each thing that is wrong, with what helps.
+fn wrong_with(status: &Value) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (nodes, members) = (status["nodes"].as_array(), status["members"].as_array());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for member in members.into_iter().flatten() {
+        let address = text(&member["address"]);
+        for problem in member["problems"].as_array().into_iter().flatten() {
+            let problem = text(problem);
+            let helps = match &*problem {
+                said if said.contains("NOSPACE") => {
+                    "compact and defragment its database (etcdctl compact, defrag, alarm disarm), and set ETCD_AUTO_COMPACTION_RETENTION=1h"
+                }
+                said if said.contains("no leader") => "more than half of the members must run and reach each other",
+                _ => "start it, or replace it (docs/guide/fleet.md)",
+            };
+            wrong.push(format!("member {address}: {problem}: {helps}"));
+        }
+    }
+    let count = members.map_or(0, Vec::len);
+    if count.is_multiple_of(2) || count == 1 {
+        wrong.push(format!("the address names {count} of the members: three or five survive the loss of one or two"));
+    }
+    let versions: BTreeSet<String> = nodes.into_iter().flatten().map(|node| text(&node["version"])).collect();
+    if versions.len() > 1 {
+        let versions: Vec<String> = versions.into_iter().collect();
+        wrong.push(format!("nodes have the versions {}: bring all to the newest", versions.join(" and ")));
+    }
+    for node in nodes.into_iter().flatten().filter(|node| node["is_heard"] != true) {
+        wrong.push(format!("node {} is not heard of: start `stend serve` there", text(&node["name"])));
+    }
+    wrong
 }
 
 /// A line for each node, and one for each member.

@@ -238,6 +238,9 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let there =
         |name: &str| status.lines().any(|line| line.starts_with(&format!("node {name}")) && line.contains(": there"));
     assert!(there("alpha (this one)") && there("beta") && status.contains("leads"), "{status}");
+    let wrong = stand.run(&["fleet", "doctor"]);
+    assert!(wrong.status == Some(1) && wrong.err.contains("three or five"), "{}", wrong.err);
+    assert_eq!(wrong.err.lines().count(), 1, "{}", wrong.err);
     // Users are users of all nodes.
     other.fine(&["users", "add", "boris"]);
     assert_eq!(stand.fine(&["users"]).out.lines().count(), 2);
@@ -247,6 +250,46 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
     assert_eq!(alone.get("/api/v1/jobs").json()["jobs"][0]["order"]["machine"], "local");
     drop(beta);
+}
+
+#[test]
+fn a_fleet_whose_etcd_is_lost_begins_again_from_a_back_up() {
+    let (Some(lost), Some(new)) = (Etcd::start(), Etcd::start()) else { return };
+    let (stand, copy, other) = (Stand::new(), Stand::new(), Stand::new());
+    join_quickly(&stand.store(), &lost, "alpha");
+    let password = stand.fine(&["users", "add", "anna", "--role", "admin"]).out;
+    let alpha = Server::strange(&stand).signed_in_as("anna", password.trim());
+    let runs: Vec<String> = (0..2)
+        .map(|_| {
+            let made = alpha.order(&short(), &[]).json();
+            alpha.until(&made["id"], "finished");
+            made["run"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let before = alpha.get("/api/v1/journal?category=runs").json()["entries"].clone();
+    let archived = |stand: &Stand| {
+        let files = std::fs::read_dir(stand.store().join("archive")).into_iter().flatten().flatten();
+        let names = files.map(|file| file.file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".gz")).collect::<std::collections::BTreeSet<_>>()
+    };
+    wait_until("both runs are archived", || archived(&stand).len() == 2);
+    stand.fine(&["backup", copy.store().to_str().unwrap()]);
+    alpha.kill(Signal::KILL);
+    drop(lost);
+    // The members and the node are gone.
+    join_quickly(&copy.store(), &new, "alpha");
+    let alpha = Server::strange(&copy).signed_in_as("anna", password.trim());
+    join_quickly(&other.store(), &new, "beta");
+    let beta = Server::strange(&other).signed_in_as("anna", password.trim());
+    for server in [&alpha, &beta] {
+        assert_eq!(server.get("/api/v1/journal?category=runs").json()["entries"], before);
+        let jobs = server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().clone();
+        assert_eq!(jobs.iter().map(|job| job["run"].as_str().unwrap()).rev().collect::<Vec<_>>(), runs);
+    }
+    // The same files by their SHA-256, and each run in each store.
+    wait_until("beta has both runs", || archived(&other) == archived(&stand));
+    assert_eq!(archived(&copy), archived(&stand));
+    wait_until("they are in its store", || runs.iter().all(|run| other.run(&["show", run]).status == Some(0)));
 }
 
 #[test]
