@@ -10,7 +10,7 @@ for (const button of document.querySelectorAll("[data-language]"))
 // Parts of a page that are shown anew when the lab has changed; not while somebody picks among them.
 const parts = [...document.querySelectorAll("[data-live]")];
 if (parts.length > 0) {
-  let busy = false, again = false, first = true;
+  let busy = false, again = false;
   const renew = async () => {
     if (busy) { again = true; return; }
     busy = true;
@@ -30,11 +30,8 @@ if (parts.length > 0) {
   };
   // How far a run is changes without the queue.
   setInterval(() => document.querySelector("[data-live] progress") && renew(), 5000);
-  new EventSource("/api/v1/changes").addEventListener("change", () => {
-    // The first one says only that it listens; with each connection that was lost something may have been missed.
-    if (first) first = false;
-    else renew();
-  });
+  // The first one says that it listens: what has changed since the page was made, or while a connection was lost, is seen now.
+  new EventSource("/api/v1/changes").addEventListener("change", renew);
 }
 
 const suites = document.querySelector("form.order select[name=suite]");
