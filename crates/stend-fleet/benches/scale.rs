@@ -1,6 +1,6 @@
 //! What a large fleet asks of etcd: three members on this machine, many nodes that beat and follow, and jobs that are claimed and end.
 //!
-//! NODES, JOBS and SECONDS in the environment say how many and for how long. Members that share two processors and one disk with all clients show orders of
+//! NODES, JOBS and SECONDS in the environment say how many and for how long, and LEASE for how many seconds a node may be silent. Members that share two processors and one disk with all clients show orders of
 //! magnitude, and what grows.
 
 use std::net::TcpListener;
@@ -17,7 +17,8 @@ use stend_fleet::{
 use tempfile::TempDir;
 
 /// As `stend serve` has it: a lease of 20 seconds, in which a node beats four times.
-const BEAT: Duration = Duration::from_secs(5);
+const LEASE: usize = 20;
+const BEATS: u32 = 4;
 
 /// So many threads stand for all nodes when they beat.
 const BEATERS: usize = 16;
@@ -102,6 +103,7 @@ fn main() {
     let number =
         |name: &str, usual: usize| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (nodes, jobs, seconds) = (number("NODES", 1000), number("JOBS", 10_000), number("SECONDS", 60));
+    let beat_every = Duration::from_secs(number("LEASE", LEASE) as u64) / BEATS;
     let members = members();
     // Each node asks another member first.
     let etcd = |at: usize| {
@@ -160,10 +162,10 @@ fn main() {
                         }
                         // Spread over the time between two beats.
                         std::thread::sleep(
-                            (BEAT / u32::try_from(nodes / BEATERS + 1).unwrap()).saturating_sub(asked.elapsed()),
+                            (beat_every / u32::try_from(nodes / BEATERS + 1).unwrap()).saturating_sub(asked.elapsed()),
                         );
                     }
-                    std::thread::sleep(BEAT.saturating_sub(began.elapsed()));
+                    std::thread::sleep(beat_every.saturating_sub(began.elapsed()));
                 }
                 beats.lock().unwrap().extend(times);
             });
