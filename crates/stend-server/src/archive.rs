@@ -173,7 +173,11 @@ impl Kept {
             if is_measured(&self.lock) {
                 return;
             }
-            let is_missing = lab.known().archive.get(run).is_none() && may_offer(&lab.known(), run, lab.here());
+            // One reading at a time: a second one would wait for whoever waits to write.
+            let is_missing = {
+                let known = lab.known();
+                known.archive.get(run).is_none() && may_offer(&known, run, lab.here())
+            };
             if !is_missing || !self.is_due(run) {
                 continue;
             }

@@ -59,7 +59,7 @@ pub(crate) struct Fleet {
     began: Instant,
     /// When the last beat was sent that was answered, since this machine was started.
     renewed: Mutex<Duration>,
-    /// How often it was.
+    /// How often it was cut off, and came back.
     fences: AtomicU64,
 }
 
@@ -188,10 +188,7 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
     let Some(fleet) = &lab.fleet else { return };
     // A duty that this node had, and may have no longer by its settings, is anybody's.
     let _ = lab.database.change(|edit| {
-        let own =
-            edit.known.claims.all().filter(|(job, claim)| claim.node == fleet.node && job.parse::<i64>().is_err());
-        let duties: Vec<String> = own.map(|(duty, _)| duty.to_owned()).collect();
-        duties.iter().for_each(|duty| edit.free(claims, duty));
+        edit.free_duties(&fleet.node);
         Ok(())
     });
     let (of_beats, with) = (Arc::clone(fleet), Arc::clone(lab));
@@ -264,6 +261,13 @@ fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookou
 }
 
 impl Edit<'_, '_> {
+    /// Gives up what a node does for all.
+    pub(crate) fn free_duties(&mut self, node: &str) {
+        let own = self.known.claims.all().filter(|(job, claim)| claim.node == node && job.parse::<i64>().is_err());
+        let duties: Vec<String> = own.map(|(duty, _)| duty.to_owned()).collect();
+        duties.iter().for_each(|duty| self.free(claims, duty));
+    }
+
     /// Takes a job from a node that is silent, or gives it up when so many have lost it.
     fn take_from(&mut self, job: &str, silent: &Silent, node: &str) -> Result<(), ServerError> {
         let taken = self.take_over(claims, job, silent, node)?;

@@ -13,7 +13,6 @@ use stend_model::run::HERE;
 
 use crate::database::{self, Database};
 use crate::error::ServerError;
-use crate::fleet::claims;
 use crate::order::is_plain_name;
 use crate::settings::{Secret, own_file};
 
@@ -274,11 +273,8 @@ impl Joined {
             if edit.known.nodes.get(&self.node).is_some() {
                 edit.remove(&key);
             }
-            let duties: Vec<String> = {
-                let own = edit.known.claims.all().filter(|(_, claim)| claim.node == self.node);
-                own.map(|(duty, _)| duty.to_owned()).collect()
-            };
-            duties.iter().for_each(|duty| edit.free(claims, duty));
+            // No job is its own.
+            edit.free_duties(&self.node);
             Ok(())
         })?;
         database.0.agreement().commit(&[], &[Change::Remove(format!("beat/{}", self.node))])?;
