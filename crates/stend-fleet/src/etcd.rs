@@ -222,7 +222,7 @@ impl Link {
     fn ask_once<T: DeserializeOwned>(&self, member: &str, path: &str, text: &str) -> Result<T, Trouble> {
         let request = self.post(member, path).config();
         let request = request.timeout_recv_response(Some(PATIENCE)).timeout_recv_body(Some(PATIENCE)).build();
-        let mut response = request.send(text.as_bytes()).map_err(|error| lost(member, &error))?;
+        let mut response = request.send(text.as_bytes()).map_err(|error| Trouble::of_request(member, &error))?;
         let status = response.status();
         let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
         let body = body.map_err(|error| Trouble::Unknown(format!("{member}: {error}")))?;
@@ -242,14 +242,16 @@ impl Link {
     }
 }
 
-/// Why there is no answer: whether anything was sent.
-fn lost(member: &str, error: &Error) -> Trouble {
-    let said = format!("{member}: {error}");
-    match error {
-        Error::HostNotFound | Error::ConnectionFailed => Trouble::Unreached(said),
-        Error::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => Trouble::Unreached(said),
-        Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => Trouble::Unreached(said),
-        _ => Trouble::Unknown(said),
+impl Trouble {
+    /// Why there is no answer to a request: whether anything was sent.
+    pub fn of_request(to: &str, error: &Error) -> Self {
+        let said = format!("{to}: {error}");
+        match error {
+            Error::HostNotFound | Error::ConnectionFailed => Self::Unreached(said),
+            Error::Io(io) if io.kind() == std::io::ErrorKind::ConnectionRefused => Self::Unreached(said),
+            Error::Timeout(ureq::Timeout::Resolve | ureq::Timeout::Connect) => Self::Unreached(said),
+            _ => Self::Unknown(said),
+        }
     }
 }
 
@@ -450,7 +452,8 @@ impl Watching {
         let body = json!({ "create_request": {
             "key": self.from, "range_end": self.end, "start_revision": (self.behind + 1).to_string(),
         } });
-        let response = request.send(body.to_string().as_bytes()).map_err(|error| lost(member, &error))?;
+        let response =
+            request.send(body.to_string().as_bytes()).map_err(|error| Trouble::of_request(member, &error))?;
         if !response.status().is_success() {
             return Err(Trouble::Unreached(format!("{member}: {}", response.status())));
         }

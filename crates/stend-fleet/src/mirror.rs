@@ -290,7 +290,7 @@ impl<K: Known> Mirror<K> {
                 let mut draft = Draft::new(&*reading);
                 let done = draw_up(&mut draft)?;
                 let is_followed = !draft.changes.is_empty();
-                (done, draft.conditions(), draft.required.clone(), draft.changes(), is_followed, reading.0.1)
+                (done, draft.conditions(), draft.required.clone(), draft.changes(), is_followed, reading.at())
             };
             if changes.is_empty() {
                 return Ok(done);
@@ -359,7 +359,7 @@ impl<K: Known> Mirror<K> {
     }
 
     /// Waits until a change is known, but not for ever.
-    fn wait_for(&self, revision: Revision) {
+    pub fn wait_for(&self, revision: Revision) {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -436,6 +436,13 @@ impl<K: Known> Mirror<K> {
 
 /// What is known, as long as it is looked at: nothing changes meanwhile.
 pub struct Reading<'a, K>(RwLockReadGuard<'a, (K, Revision)>);
+
+impl<K> Reading<'_, K> {
+    /// At which revision it is so.
+    pub fn at(&self) -> Revision {
+        self.0.1
+    }
+}
 
 impl<K> std::ops::Deref for Reading<'_, K> {
     type Target = K;

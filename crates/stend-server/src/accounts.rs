@@ -96,6 +96,27 @@ pub(crate) enum Kind {
     Session,
     /// A program's token.
     Token,
+    /// Makes one server a node, once.
+    InviteNode,
+    /// Makes one machine an agent of this name, once.
+    InviteAgent,
+    /// What an agent shows.
+    Agent,
+}
+
+impl Kind {
+    /// Whether it is of a machine, and no user's.
+    fn is_of_a_machine(self) -> bool {
+        matches!(self, Self::InviteNode | Self::InviteAgent | Self::Agent)
+    }
+}
+
+/// An agent that asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agent {
+    pub(crate) name: String,
+    /// The digest of what it shows.
+    digest: String,
 }
 
 /// Who asks.
@@ -214,7 +235,7 @@ impl Kept {
         self.ends_at.is_none_or(|end| end > now)
             && match &self.user {
                 Some(name) => known.account(name).is_some_and(is_its),
-                None => known.accounts().next().is_none(),
+                None => self.kind.is_of_a_machine() || known.accounts().next().is_none(),
             }
     }
 }
@@ -256,9 +277,25 @@ impl Records {
         self.of_digest(&who.secret, now)
     }
 
+    /// The agent that has this secret, if there is one.
+    pub(crate) fn agent(&self, secret: &str, now: i64) -> Option<Agent> {
+        let digest = digest(secret);
+        let name = self.of_a_machine(&digest, Kind::Agent, now)?.name.clone();
+        Some(Agent { name, digest })
+    }
+
+    /// Whether it still is one.
+    pub(crate) fn is_agent(&self, agent: &Agent, now: i64) -> bool {
+        self.of_a_machine(&agent.digest, Kind::Agent, now).is_some()
+    }
+
+    fn of_a_machine(&self, digest: &str, kind: Kind, now: i64) -> Option<&Kept> {
+        self.secrets.get(digest).filter(|kept| kept.kind == kind && kept.is_good(self, now))
+    }
+
     /// The same, by the digest of what somebody signed in with.
     pub(crate) fn of_digest(&self, digest: &str, now: i64) -> Option<Who> {
-        let kept = self.secrets.get(digest).filter(|kept| kept.is_good(self, now))?;
+        let kept = self.secrets.get(digest).filter(|kept| !kept.kind.is_of_a_machine() && kept.is_good(self, now))?;
         let of_user = kept.user.as_ref().and_then(|name| self.account(name)).map_or(kept.role, |user| user.role);
         let (role, by_token) = (kept.role.min(of_user), kept.kind == Kind::Token);
         Some(Who { name: kept.user.clone(), role, secret: digest.to_owned(), by_token })
@@ -376,6 +413,22 @@ impl Edit<'_, '_> {
             self.remove(&format!("secret/{digest}"));
         }
         is_there
+    }
+
+    /// Takes an invitation, and gives the name that it is for; nothing if it is none, or was taken before.
+    pub(crate) fn take_invitation(&mut self, secret: &str, kind: Kind, now: i64) -> Option<String> {
+        let name = self.known.of_a_machine(&digest(secret), kind, now)?.name.clone();
+        self.forget_secret(secret, kind);
+        Some(name)
+    }
+
+    /// Ends what an agent shows, and invitations of its name; whether there was one.
+    pub(crate) fn revoke_agent(&mut self, name: &str) -> bool {
+        let is_its = |kept: &Kept| matches!(kept.kind, Kind::Agent | Kind::InviteAgent) && kept.name == name;
+        let its = self.known.secrets.iter().filter(|(_, kept)| is_its(kept));
+        let keys: Vec<_> = its.map(|(digest, _)| format!("secret/{digest}")).collect();
+        keys.iter().for_each(|key| self.remove(key));
+        !keys.is_empty()
     }
 
     /// Forgets some of what opens nothing any more, and the one-time tokens of a node; whether there may be more.

@@ -23,13 +23,15 @@ use stend_model::run::RunState;
 use stend_store::Store;
 use tokio_util::io::ReaderStream;
 
-use crate::api::imports::LARGEST;
+use crate::accounts::fresh_secret;
+use crate::api::imports::{LARGEST, Upload, received};
 use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::health::{Places, is_measured};
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::order::is_plain_name;
 use crate::peers;
 use crate::problem::Problem;
 use crate::work::{self, private_directory};
@@ -49,6 +51,13 @@ pub(crate) struct Archived {
     size: u64,
     /// The node that offered it.
     node: String,
+}
+
+impl Archived {
+    /// Whether it says what an entry can say, whoever wrote it.
+    pub(crate) fn is_sound(&self) -> bool {
+        is_digest(&self.sha256) && self.size <= LARGEST && is_plain_name(&self.node)
+    }
 }
 
 fn directory(lab: &Lab) -> PathBuf {
@@ -87,6 +96,11 @@ pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
             "run {run} is not archived: a file has {} MiB at most",
             LARGEST >> 20
         )));
+    }
+    if let Some(through) = &lab.through {
+        let sent = through.send(&aside, &sha256);
+        let _ = std::fs::remove_file(&aside);
+        return Ok(Archived { node: sent?, sha256, size });
     }
     std::fs::rename(&aside, place(lab, &sha256)).map_err(failed("the archive"))?;
     let archived = Archived { sha256, size, node: lab.here().to_owned() };
@@ -265,8 +279,11 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
 fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
     let nodes = {
         let known = lab.known();
-        let (mut first, others): (Vec<_>, Vec<_>) =
-            known.nodes.iter().filter(|(name, _)| *name != lab.here()).partition(|(name, _)| *name == archived.node);
+        let (mut first, others): (Vec<_>, Vec<_>) = known
+            .nodes
+            .iter()
+            .filter(|(name, node)| *name != lab.here() && !node.is_agent())
+            .partition(|(name, _)| *name == archived.node);
         first.extend(others);
         first.into_iter().map(|(_, node)| node.clone()).collect::<Vec<_>>()
     };
@@ -300,12 +317,36 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
     Err(format!("no node has {}", archived.sha256))
 }
 
+/// Keeps a file that an agent sends: its run is in the archive when the agent ends it.
+pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Result<(), Problem> {
+    if !is_digest(sha256) {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, "this is no SHA-256"));
+    }
+    let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
+    let _place = lab.uploads.acquire().await.expect("nobody closes it");
+    private_directory(&directory(lab)).map_err(failed)?;
+    let sent = Upload(directory(lab).join(format!("{}.sent", fresh_secret())));
+    received(&sent.0, body).await?;
+    let (lab, wanted) = (Arc::clone(lab), sha256.to_owned());
+    let kept = tokio::task::spawn_blocking(move || {
+        let (found, _) = digest(&sent.0).map_err(failed)?;
+        if found != wanted {
+            return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the file has another SHA-256"));
+        }
+        std::fs::rename(&sent.0, place(&lab, &wanted)).map_err(failed)
+    });
+    kept.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
+}
+
+fn is_digest(sha256: &str) -> bool {
+    sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// A file of the archive.
 pub(crate) async fn file(lab: crate::api::Served, InPath(sha256): InPath<String>) -> Result<Response, Problem> {
     let missing =
         || Problem::not_found(format!("no run of the archive has the SHA-256 {}", crate::api::brief(&sha256)));
-    let is_digest = sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !is_digest {
+    if !is_digest(&sha256) {
         return Err(missing());
     }
     // Whoever measures here is not disturbed; the others have it too, or will.

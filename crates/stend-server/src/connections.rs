@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::middleware::Next;
@@ -19,9 +19,9 @@ use rustix::process::{Resource, getrlimit};
 use tokio::net::TcpStream;
 use tower_service::Service;
 
-use crate::IMPORTS;
 use crate::guard::network;
 use crate::problem::Problem;
+use crate::{IMPORTS, OF_AGENTS};
 
 /// A connection that asks for nothing within this time is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,17 +45,25 @@ pub(crate) fn server(listener: TcpListener) -> std::io::Result<Server<SocketAddr
 
 /// Reads a body as a whole before anything is done with it, unless it takes too long to come.
 pub(crate) async fn body_in_time(request: Request, next: Next) -> Response {
-    if request.uri().path() == IMPORTS {
+    let path = request.uri().path();
+    // What is longer is read when it is known who sends it.
+    if path == IMPORTS || path.starts_with(OF_AGENTS) {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let refused = |status, said: String| Problem::new(status, said).into_response();
     let longest = if parts.uri.path() == "/" { LONGEST_FORM } else { LONGEST_BODY };
-    match tokio::time::timeout(PATIENCE, to_bytes(body, longest)).await {
-        Ok(Ok(body)) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Ok(Err(_)) => refused(StatusCode::PAYLOAD_TOO_LARGE, format!("a body has {} KiB at most", longest >> 10)),
-        Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come".into()),
+    match whole(body, longest).await {
+        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Err(problem) => problem.into_response(),
     }
+}
+
+/// A body as a whole, unless it is longer or takes too long to come.
+pub(crate) async fn whole(body: Body, longest: usize) -> Result<Bytes, Problem> {
+    let read = tokio::time::timeout(PATIENCE, to_bytes(body, longest)).await;
+    let late = |_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the rest of the request did not come");
+    let said = || format!("a body has {} KiB at most", longest >> 10);
+    read.map_err(late)?.map_err(|_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, said()))
 }
 
 /// Takes so many connections and no more.

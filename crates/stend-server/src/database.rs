@@ -15,6 +15,7 @@ use crate::accounts::{Account, Kept};
 use crate::archive::Archived;
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
+use crate::gate::{AGENT, Myself};
 use crate::jobs::{Job, Ordered, Progress};
 use crate::joined::Joined;
 use crate::journal::Noted;
@@ -59,6 +60,10 @@ pub(crate) struct Records {
     pub(crate) jobs: BTreeMap<i64, Job>,
     /// Those that have not ended.
     pub(crate) open: BTreeSet<i64>,
+    /// The same, by their machines.
+    pub(crate) open_on: BTreeMap<String, BTreeSet<i64>>,
+    /// Which agent this is, if it is one.
+    pub(crate) myself: Option<Myself>,
     /// The numbers of jobs, by their runs.
     pub(crate) of_run: HashMap<String, i64>,
 }
@@ -91,6 +96,7 @@ impl Known for Records {
             "file" => self.files.set(rest, entry),
             "node" => self.nodes.set(rest, entry),
             "archive" => self.archive.set(rest, entry),
+            AGENT => self.myself = entry.and_then(|entry| serde_json::from_str(&entry.value).ok()),
             // Or of a newer version.
             _ => drop(self.claims.set(key, entry)),
         }

@@ -17,9 +17,10 @@ use crate::accounts::fresh_secret;
 use crate::database::{Edit, Records};
 use crate::error::ServerError;
 use crate::jobs::State;
-use crate::joined::Joined;
+use crate::joined::machine_id;
 use crate::journal::Kind;
 use crate::lab::Lab;
+use crate::order::is_plain_name;
 
 /// A node that has not been heard of for so many tenths of a lease measures nothing more.
 const MOST_SILENT: u32 = 6;
@@ -33,7 +34,7 @@ const BEATS: u32 = 4;
 /// What the fleet is told of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NodeEntry {
-    /// Where other nodes and people reach it.
+    /// Where other nodes and people reach it; empty for an agent, which nobody reaches.
     pub(crate) url: String,
     /// The certificate that it shows there, PEM, if it made it itself.
     pub(crate) certificate: Option<String>,
@@ -43,12 +44,42 @@ pub(crate) struct NodeEntry {
     pub(crate) began_at: String,
     /// The machines that it reaches, its own first.
     pub(crate) machines: Vec<String>,
+    /// The node that an agent asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) through: Option<String>,
+}
+
+impl NodeEntry {
+    /// That of this server, which is found there.
+    pub(crate) fn here(url: String, certificate: Option<String>) -> Self {
+        Self {
+            url,
+            certificate,
+            machine: machine_id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            began_at: jiff::Timestamp::now().to_string(),
+            machines: Vec::new(),
+            through: None,
+        }
+    }
+
+    pub(crate) fn is_agent(&self) -> bool {
+        self.url.is_empty()
+    }
+
+    /// Whether it says what the agent of this name may say of itself.
+    pub(crate) fn is_of_agent(&self, name: &str) -> bool {
+        let is_time = self.began_at.parse::<jiff::Timestamp>().is_ok();
+        let words = [&self.machine, &self.version].into_iter().chain(&self.through);
+        let are_plain = words.map(String::as_str).all(is_plain_name);
+        self.is_agent() && self.certificate.is_none() && self.machines == [name] && is_time && are_plain
+    }
 }
 
 /// This node among others.
 pub(crate) struct Fleet {
     pub(crate) node: String,
-    /// What nodes show each other.
+    /// What nodes show each other; empty for an agent.
     pub(crate) secret: String,
     lease: Duration,
     beat: Mutex<Beat>,
@@ -70,8 +101,12 @@ pub(crate) fn claims(known: &Records) -> &Claims {
 
 impl Fleet {
     /// Says that the node is there. One of the same name that is no longer heard is replaced, and one that is makes this fail.
-    pub(crate) fn begin(agreement: &Arc<dyn Agreement>, joined: &Joined, home: &str) -> Result<Self, ServerError> {
-        let (node, lease) = (joined.node.as_str(), joined.lease);
+    pub(crate) fn begin(
+        agreement: &Arc<dyn Agreement>,
+        node: &str,
+        lease: Duration,
+        home: &str,
+    ) -> Result<Self, ServerError> {
         let mut beat = Beat::new(Arc::clone(agreement), node, home);
         let (mut lookout, began) = (Lookout::default(), Instant::now());
         let renewed = loop {
@@ -86,7 +121,7 @@ impl Fleet {
         };
         Ok(Self {
             node: node.to_owned(),
-            secret: secret_of_nodes(&**agreement)?,
+            secret: String::new(),
             lease,
             beat: Mutex::new(beat),
             heard: Mutex::default(),
@@ -95,6 +130,11 @@ impl Fleet {
             renewed: Mutex::new(renewed),
             fences: AtomicU64::new(0),
         })
+    }
+
+    /// The same with what nodes show each other.
+    pub(crate) fn with_secret(self, agreement: &dyn Agreement) -> Result<Self, ServerError> {
+        Ok(Self { secret: secret_of_nodes(agreement)?, ..self })
     }
 
     /// Whether it is cut off, and measures nothing.
@@ -204,17 +244,22 @@ fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
         if !fleet.is_fenced() {
             // A file of hosts that cannot be read now names none.
             let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
-            let entry = NodeEntry { machines, ..entry.clone() };
+            let through = lab.known().myself.as_ref().map(|myself| myself.node.clone());
+            let entry = NodeEntry { machines, through, ..entry.clone() };
             let _ = lab.database.change(|edit| {
                 if edit.known.nodes.get(&fleet.node) != Some(&entry) {
                     edit.put(&format!("node/{}", fleet.node), &entry);
                 }
                 Ok(())
             });
-            take_over(fleet, lab, &entry.machines, &mut lookout, began);
+            // An agent hears of nobody else.
+            let is_agent = lab.through.is_some();
+            if !is_agent {
+                take_over(fleet, lab, &entry.machines, &mut lookout, began);
+            }
             // Of many nodes each would hear of all: then only whoever wants to see them does.
             let is_few = lab.known().nodes.iter().count() <= FEW;
-            if is_few {
+            if is_few && !is_agent {
                 let _ = fleet.heard(lab);
             }
         }
@@ -266,6 +311,18 @@ impl Edit<'_, '_> {
         let own = self.known.claims.all().filter(|(job, claim)| claim.node == node && job.parse::<i64>().is_err());
         let duties: Vec<String> = own.map(|(duty, _)| duty.to_owned()).collect();
         duties.iter().for_each(|duty| self.free(claims, duty));
+    }
+
+    /// Ends the jobs of an agent that is none any more.
+    pub(crate) fn free_jobs_of(&mut self, agent: &str) {
+        let own = self.known.claims.all().filter(|(_, claim)| claim.node == agent).map(|(job, _)| job.to_owned());
+        for job in own.collect::<Vec<_>>() {
+            self.free(claims, &job);
+            let Some(known) = job.parse().ok().and_then(|id| self.known.job(id)) else { continue };
+            let (id, run, said) = (known.id, known.run.clone(), format!("agent {agent} was revoked"));
+            self.set(id, &[State::Running, State::Stopping], State::Failed, Some(&said));
+            self.note(Kind::RunFailed, None, &run, &said);
+        }
     }
 
     /// Takes a job from a node that is silent, or gives it up when so many have lost it.

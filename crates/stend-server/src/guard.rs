@@ -118,7 +118,7 @@ pub(crate) async fn in_person(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     headers.get(AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")
 }
 

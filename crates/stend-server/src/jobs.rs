@@ -10,6 +10,8 @@ use stend_model::run::fresh_run_id;
 
 use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
+use crate::fleet::NodeEntry;
+use crate::journal;
 use crate::order::{Batch, Order};
 
 /// How far a job is.
@@ -114,6 +116,16 @@ impl Ordered {
         self.batch = self.batch.clone().named_by(name);
     }
 
+    /// The numbers of its jobs.
+    pub(crate) fn numbers(&self, first: i64) -> std::ops::Range<i64> {
+        first..first + self.runs.len() as i64
+    }
+
+    /// The SHA-256 of the files that it names.
+    pub(crate) fn files(&self) -> impl Iterator<Item = String> {
+        self.batch.orders().flat_map(|(_, order)| order.files.into_values())
+    }
+
     /// What it was asked for with, once.
     pub(crate) fn key(&self) -> Option<&str> {
         self.key.as_deref()
@@ -153,6 +165,22 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
+    /// The same as it is kept of an agent, whose words are its own.
+    pub(crate) fn of_agent(self) -> Self {
+        let time = |text: String| text.parse::<Timestamp>().ok().map(|at| at.to_string());
+        Self {
+            reason: self.reason.map(|reason| journal::of_agent(&reason)),
+            began_at: self.began_at.and_then(time),
+            ended_at: self.ended_at.and_then(time),
+            ..self
+        }
+    }
+
+    /// The node that measures it, or did last.
+    pub(crate) fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
     fn of(job: &Job) -> Self {
         let Job { state, reason, began_at, ended_at, node, .. } = job.clone();
         Self { state, reason, began_at, ended_at, node }
@@ -178,10 +206,13 @@ impl Records {
         if let Some(Progress { state, reason, began_at, ended_at, node }) = self.progress.get(&numbered(id)).cloned() {
             (job.state, job.reason, job.began_at, job.ended_at, job.node) = (state, reason, began_at, ended_at, node);
         }
+        let on = self.open_on.entry(job.order.machine.clone()).or_default();
         if job.state.is_open() {
             self.open.insert(id);
+            on.insert(id);
         } else {
             self.open.remove(&id);
+            on.remove(&id);
         }
     }
 
@@ -190,8 +221,7 @@ impl Records {
         let (first, ordered) =
             self.orders.iter().find(|(_, ordered)| key.is_some() && ordered.key.as_deref() == key)?;
         let first: i64 = first.parse().ok()?;
-        let last = first + ordered.runs.len() as i64;
-        let there: Vec<Job> = self.jobs.range(first..last).map(|(_, job)| job.clone()).collect();
+        let there: Vec<Job> = self.jobs.range(ordered.numbers(first)).map(|(_, job)| job.clone()).collect();
         let is_it = there.iter().map(|job| job.order.clone()).eq(batch.orders().map(|(_, order)| order));
         Some(if is_it { Added::Again(there) } else { Added::KeyTaken })
     }
@@ -240,6 +270,11 @@ impl Records {
     /// One by its number.
     pub(crate) fn job(&self, id: i64) -> Option<&Job> {
         self.jobs.get(&id)
+    }
+
+    /// Whether a job is measured by an agent, or was last.
+    pub(crate) fn is_of_agent(&self, job: &Job) -> bool {
+        job.node.as_ref().and_then(|node| self.nodes.get(node)).is_some_and(NodeEntry::is_agent)
     }
 
     /// One by its run.

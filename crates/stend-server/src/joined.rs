@@ -1,6 +1,5 @@
 //! Which fleet a store's server is a node of: `fleet.toml` beside the store, and how it comes to be there.
 
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use stend_model::run::HERE;
 
 use crate::database::{self, Database};
 use crate::error::ServerError;
+use crate::invitation::write_private;
 use crate::order::is_plain_name;
 use crate::settings::{Secret, own_file};
 
@@ -65,6 +65,11 @@ pub(crate) fn home(store: &Path) -> String {
     format!("{} {}", machine_id(), store.display())
 }
 
+/// What a node is called that nobody gave a name.
+fn own_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 fn check_version(members: &[Member]) -> Result<(), ServerError> {
     for Member { address, health } in members {
         let Ok(health) = health else { continue };
@@ -101,6 +106,18 @@ pub(crate) struct Joined {
 
 fn lease() -> Duration {
     LEASE
+}
+
+/// Where a fleet agrees and what is shown there, as it is handed to a new node.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Handed {
+    address: String,
+    lease_ms: u64,
+    authority: Option<String>,
+    certificate: Option<String>,
+    key: Option<String>,
+    user: Option<String>,
+    password: Option<String>,
 }
 
 impl Joined {
@@ -146,19 +163,14 @@ impl Joined {
         if let Some(joined) = Self::read(store)? {
             let is_other = joined.address != address || node.is_some_and(|node| node != joined.node);
             if is_other {
-                let said = format!(
-                    "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
-                    joined.node, joined.address
-                );
-                return Err(ServerError::Refused(said));
+                return Err(joined.is_another());
             }
             joined.found(store, first)?;
             return Ok(joined);
         }
-        let own = || rustix::system::uname().nodename().to_string_lossy().into_owned();
         let joined = Self {
             address: address.to_owned(),
-            node: node.map_or_else(own, str::to_owned),
+            node: node.map_or_else(own_name, str::to_owned),
             url: None,
             authority: None,
             certificate: None,
@@ -170,14 +182,67 @@ impl Joined {
         joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
         joined.found(store, first)?;
         let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
-        let write = || -> std::io::Result<()> {
-            let mut options = std::fs::OpenOptions::new();
-            let mut file = options.create_new(true).write(true).mode(0o600).open(store.join(FILE))?;
-            std::io::Write::write_all(&mut file, text.as_bytes())?;
-            file.sync_all()
-        };
-        write().map_err(|source| ServerError::System { what: FILE, source })?;
+        write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })?;
         Ok(joined)
+    }
+
+    /// Refuses a store that is a node's.
+    pub(crate) fn check_free(store: &Path) -> Result<(), ServerError> {
+        Self::read(store)?.map_or(Ok(()), |joined| Err(joined.is_another()))
+    }
+
+    fn is_another(&self) -> ServerError {
+        ServerError::Refused(format!(
+            "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
+            self.node, self.address
+        ))
+    }
+
+    /// What another node takes to join.
+    pub(crate) fn hand(&self, store: &Path) -> Result<Handed, ServerError> {
+        let read = |path: &PathBuf| {
+            let path = store.join(path);
+            std::fs::read_to_string(&path).map_err(|error| ServerError::Refused(format!("{}: {error}", path.display())))
+        };
+        Ok(Handed {
+            address: self.address.clone(),
+            lease_ms: self.lease.as_millis() as u64,
+            authority: self.authority.as_ref().map(read).transpose()?,
+            certificate: self.certificate.as_ref().map(read).transpose()?,
+            key: self.key.as_ref().map(read).transpose()?,
+            user: self.user.clone(),
+            password: self.password.as_ref().map(|password| password.0.clone()),
+        })
+    }
+
+    /// Makes a store a node of the fleet that was handed to it, or leaves it as it was.
+    pub(crate) fn join_by(store: &Path, handed: &Handed, node: Option<&str>) -> Result<Self, ServerError> {
+        let text = |text: &str| toml::Value::from(text);
+        let name = node.map_or_else(own_name, str::to_owned);
+        let mut lines =
+            format!("address = {}\nnode = {}\nlease = \"{}ms\"\n", text(&handed.address), text(&name), handed.lease_ms);
+        let mut files = Vec::new();
+        for (field, given) in
+            [("authority", &handed.authority), ("certificate", &handed.certificate), ("key", &handed.key)]
+        {
+            if let Some(given) = given {
+                lines += &format!("{field} = \"etcd-{field}.pem\"\n");
+                files.push((store.join(format!("etcd-{field}.pem")), given.as_str()));
+            }
+        }
+        for (field, given) in [("user", &handed.user), ("password", &handed.password)] {
+            lines += &given.as_ref().map_or_else(String::new, |given| format!("{field} = {}\n", text(given)));
+        }
+        files.push((store.join(FILE), &lines));
+        let joined = || {
+            for (path, text) in &files {
+                write_private(path, text).map_err(|source| ServerError::System { what: FILE, source })?;
+            }
+            let joined = Self::read(store)?.expect("it was written");
+            joined.found(store, First::No)?;
+            Ok(joined)
+        };
+        joined().inspect_err(|_| files.iter().for_each(|(path, _)| drop(std::fs::remove_file(path))))
     }
 
     /// Makes sure that there is a fleet, and that it is whole.

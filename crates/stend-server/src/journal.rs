@@ -6,8 +6,15 @@ use std::ops::Bound;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stend_fleet::Change;
+use stend_model::plain;
 
+use crate::accounts::fresh_secret;
 use crate::database::{Edit, Records, numbered};
+use crate::gate::NEW_ENTRY;
+
+/// No text of an agent is longer.
+const LONGEST_OF_AGENT: usize = 500;
 
 /// What an entry is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -106,6 +113,9 @@ kinds! {
     PasswordChanged "password-changed" Users false,
     TokenMade "token-made" Users false,
     TokenEnded "token-ended" Users false,
+    Invited "invited" Users false,
+    AgentJoined "agent-joined" Users false,
+    AgentRevoked "agent-revoked" Users false,
 }
 
 /// An entry.
@@ -133,10 +143,23 @@ pub(crate) struct Entry {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Noted {
     at: String,
-    kind: Kind,
+    pub(crate) kind: Kind,
     who: Option<String>,
     about: String,
     detail: String,
+}
+
+/// What an agent says, as far as it is kept.
+pub(crate) fn of_agent(text: &str) -> String {
+    plain::one_line(text).chars().take(LONGEST_OF_AGENT).collect()
+}
+
+impl Noted {
+    /// The same as it is kept of an agent, whose clock and words are its own.
+    pub(crate) fn of_agent(self, name: &str) -> Self {
+        let (about, detail) = (of_agent(&self.about), of_agent(&self.detail));
+        Self { at: Timestamp::now().to_string(), who: Some(name.to_owned()), about, detail, ..self }
+    }
 }
 
 fn entry((number, noted): (&str, &Noted)) -> Entry {
@@ -156,12 +179,18 @@ fn entry((number, noted): (&str, &Noted)) -> Entry {
 impl Edit<'_, '_> {
     /// Adds an entry.
     pub(crate) fn note(&mut self, kind: Kind, who: Option<&str>, about: &str, detail: &str) {
+        let (who, about, detail) = (who.map(str::to_owned), about.to_owned(), detail.to_owned());
+        let noted = Noted { at: Timestamp::now().to_string(), kind, who, about, detail };
+        if self.known.myself.is_some() {
+            let text = serde_json::to_string(&noted).expect("it can be written");
+            self.beside(Change::Put(format!("{NEW_ENTRY}{}", fresh_secret()), text));
+            return;
+        }
         let mut id = self.known.last_entry() + 1;
         while self.puts(&key(id)) {
             id += 1;
         }
-        let (who, about, detail) = (who.map(str::to_owned), about.to_owned(), detail.to_owned());
-        self.put(&key(id), &Noted { at: Timestamp::now().to_string(), kind, who, about, detail });
+        self.put(&key(id), &noted);
     }
 
     /// The same, unless it says what the last one says.

@@ -1,6 +1,6 @@
 //! What all parts of the server share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,6 +14,7 @@ use stend_stand::hosts::Hosts;
 use stend_store::Store;
 use tokio::sync::{Semaphore, watch};
 
+use crate::agent::Through;
 use crate::database::{Database, Edit, Records};
 use crate::error::ServerError;
 use crate::fleet::Fleet;
@@ -51,11 +52,15 @@ pub(crate) struct Lab {
     pub(crate) database: Database,
     /// This node among others, if there are others.
     pub(crate) fleet: Option<Arc<Fleet>>,
+    /// What an agent asks nodes by.
+    pub(crate) through: Option<Arc<Through>>,
     /// Counts changes.
     change: watch::Sender<u64>,
     /// Tells that the journal has grown.
     noted: watch::Sender<()>,
     runs: Mutex<Option<Listed>>,
+    /// The runs of agents that this node's store follows.
+    pub(crate) followed: Mutex<BTreeSet<String>>,
     /// The processes that this server has started, by their runs.
     processes: Mutex<BTreeMap<String, Pid>>,
     /// The jobs that it sees to, by their numbers, and whether their processes were told to stop.
@@ -108,9 +113,11 @@ impl Lab {
             program,
             database,
             fleet: fleet.map(Arc::new),
+            through: None,
             change,
             noted,
             runs: Mutex::default(),
+            followed: Mutex::default(),
             processes: Mutex::default(),
             attended: Mutex::default(),
             suites: OnceLock::new(),
@@ -147,6 +154,10 @@ impl Lab {
     /// The jobs that this server sees to, by their numbers, and whether their processes were told to stop.
     pub(crate) fn attended(&self) -> MutexGuard<'_, BTreeMap<i64, bool>> {
         self.attended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn followed(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn processes(&self) -> MutexGuard<'_, BTreeMap<String, Pid>> {
@@ -217,8 +228,11 @@ impl Lab {
         Ok(runs)
     }
 
-    /// The names of the machines that this server reaches: its own first, and those that `stend hosts` lists.
+    /// The names of the machines that this server reaches: its own first, and those that `stend hosts` lists. An agent has its own alone.
     pub(crate) fn reached(&self) -> Result<Vec<String>, ServerError> {
+        if self.through.is_some() {
+            return Ok(vec![self.here().to_owned()]);
+        }
         let hosts = Hosts::read(&self.store).map_err(|error| ServerError::Refused(error.to_string()))?;
         let mut names = vec![self.here().to_owned()];
         names.extend(

@@ -6,6 +6,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod accounts;
+mod agent;
 mod api;
 mod archive;
 mod commands;
@@ -15,8 +16,10 @@ mod error;
 mod etag;
 mod files;
 mod fleet;
+mod gate;
 mod guard;
 mod health;
+mod invitation;
 mod jobs;
 mod joined;
 mod journal;
@@ -49,13 +52,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::routing::{delete, get, post};
+use axum::routing::{delete, get, post, put};
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use stend_stand::lock::{FileLock, LockError};
 use stend_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
 
 pub use accounts::{Role, User};
+pub use agent::{Started, serve_agent};
 pub use commands::{Printed, takes};
 pub use error::ServerError;
 pub use joined::First;
@@ -72,6 +76,9 @@ use tls::{Names, Tls};
 
 /// Where a file is sent to: it is larger than other bodies, and has bounds of its own.
 const IMPORTS: &str = "/api/v1/imports";
+
+/// Where agents ask.
+const OF_AGENTS: &str = "/api/v1/agent/";
 
 /// What is served, and where.
 #[derive(Debug)]
@@ -153,7 +160,11 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let listener = TcpListener::bind(served.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
     let home = joined::home(&served.store);
-    let fleet = joined.as_ref().map(|joined| Fleet::begin(database.0.agreement(), joined, &home)).transpose()?;
+    let begin = |joined: &Joined| {
+        let agreement = database.0.agreement();
+        Fleet::begin(agreement, &joined.node, joined.lease, &home)?.with_secret(&**agreement)
+    };
+    let fleet = joined.as_ref().map(begin).transpose()?;
     let note = |kind, detail: &'static str| {
         database.change(|edit| {
             edit.note(kind, None, &address.to_string(), detail);
@@ -161,22 +172,12 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         })
     };
     note(journal::Kind::ServerStarted, env!("CARGO_PKG_VERSION"))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(failed("threads cannot be made"))?;
+    let runtime = runtime()?;
     let names = Arc::new(Names::new(address, tls.as_ref()));
     let lab = Arc::new(Lab::new(served.store, served.program, database.clone(), fleet, tls.is_some()));
-    let node = NodeEntry {
-        url: joined.and_then(|joined| joined.url).unwrap_or_else(|| format!("{}{}", names.scheme(), names.to_open())),
-        certificate: own_certificate_text,
-        machine: joined::machine_id(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        began_at: jiff::Timestamp::now().to_string(),
-        machines: Vec::new(),
-    };
-    fleet::start(&lab, node);
+    let url = joined.and_then(|joined| joined.url);
+    let url = url.unwrap_or_else(|| format!("{}{}", names.scheme(), names.to_open()));
+    fleet::start(&lab, NodeEntry::here(url, own_certificate_text));
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (
             signal(SignalKind::interrupt()).map_err(failed("signals"))?,
@@ -214,6 +215,12 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     // Threads that wait for a run would hold the runtime until its end.
     runtime.shutdown_background();
     Ok(())
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, ServerError> {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    let made = threads.worker_threads(2).enable_all().build();
+    made.map_err(|source| ServerError::System { what: "threads cannot be made", source })
 }
 
 /// Sees to it that a store has one server.
@@ -304,7 +311,16 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .merge(operators)
         .merge(admins)
         .layer(from_fn_with_state(Arc::clone(lab), signed_in));
+    let agents = Router::new()
+        .route("/api/v1/agent/view", get(gate::watch))
+        .route("/api/v1/agent/entries", get(gate::entries))
+        .route("/api/v1/agent/changes", post(gate::commit))
+        .route("/api/v1/agent/archive/{sha256}", put(gate::keep))
+        .layer(from_fn_with_state(Arc::clone(lab), gate::agents));
     Router::new()
+        .route("/api/v1/join", post(invitation::join))
+        .route("/api/v1/certificate", get(invitation::certificate))
+        .merge(agents)
         .route("/sign-in", get(pages::access::sign_in).post(pages::access::signing_in))
         .route("/style.css", get(pages::style))
         .route("/live.js", get(pages::script))
@@ -335,7 +351,26 @@ pub fn copy(store: &Path, to: &Path) -> Result<(), ServerError> {
 /// It is of another fleet, the fleet does not answer, or it is not as `first` says.
 pub fn join_fleet(store: &Path, address: &str, node: Option<&str>, first: First) -> Result<String, ServerError> {
     let _lock = only_server(store)?;
+    if first == First::No && address.contains('#') {
+        return Ok(invitation::join_by(store, address, node)?.node);
+    }
     Ok(Joined::join(store, address, node, first)?.node)
+}
+
+/// Makes an invitation to the fleet of a store, which is good once and for an hour: for a node, or for the agent of this name.
+///
+/// # Errors
+/// The store is of none, the name is none, or the fleet does not answer.
+pub fn invite(store: &Path, agent: Option<&str>) -> Result<String, ServerError> {
+    invitation::invite(store, agent)
+}
+
+/// Ends an agent: from then on no node of the fleet of a store answers it.
+///
+/// # Errors
+/// There is no such agent, the store is of no fleet, or the fleet does not answer.
+pub fn revoke_agent(store: &Path, agent: &str) -> Result<(), ServerError> {
+    invitation::revoke(store, agent)
 }
 
 /// Takes the server of a store out of its fleet, and gives the name that the node had.

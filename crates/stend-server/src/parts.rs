@@ -3,9 +3,12 @@
 //! A part is some repeats of a run, as `stend export` writes a run. It is added under the claim to the job, so it is one of a run that this node has, and
 //! of each repeat there is one.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use stend_fleet::{Change, Claim, Condition, MOST_CHANGES};
+use stend_fleet::{Change, Claim, Condition, Entry, MOST_CHANGES, News, Revision};
 use stend_model::record::Record;
 use stend_model::run::{RunState, Series};
 use stend_store::{Store, read_export, write_export};
@@ -16,6 +19,10 @@ use crate::error::ServerError;
 use crate::fleet::claims;
 use crate::jobs::Job;
 use crate::lab::Lab;
+
+/// How often is looked whether a run is still measured, and how soon what failed is tried again.
+const LOOK: Duration = Duration::from_secs(1);
+const RETRIED: Duration = Duration::from_secs(2);
 
 /// A longer text is added in pieces: etcd takes 1.5 MiB in one request.
 const PIECE: usize = 512 * 1024;
@@ -32,6 +39,10 @@ pub(crate) fn began(job: &Job) -> String {
 
 /// Whether another node may have to go on with a job.
 pub(crate) fn are_of_use(lab: &Lab, job: &Job) -> bool {
+    // Of an agent nobody sees more than these.
+    if lab.through.is_some() {
+        return true;
+    }
     let known = lab.known();
     known.nodes.iter().any(|(name, node)| name != lab.here() && node.machines.contains(&job.order.machine))
 }
@@ -93,46 +104,100 @@ fn next(store: &Store, run: &str, after: Option<u32>) -> Result<Option<u32>, Ser
 /// Repeats of a run, with their series.
 type Part = (Record, Vec<(u32, Series)>);
 
-/// The parts of a job as one run, if there are any.
-fn joined(lab: &Lab, job: &Job) -> Result<Option<Part>, ServerError> {
+/// Adds a part of a job to those before it.
+fn join(lab: &Lab, job: &Job, entry: &Entry, whole: Option<Part>) -> Result<Part, ServerError> {
     let agreement = lab.database.0.agreement();
-    let mut whole: Option<Part> = None;
-    for entry in agreement.list(&place(job))?.entries {
-        let strange = || ServerError::Refused(format!("{} is no part of a run", entry.key));
-        let [_, count, word, rest] = entry.value.splitn(4, ' ').collect::<Vec<_>>()[..] else { return Err(strange()) };
-        let pieces =
-            if count == "0" { Vec::new() } else { agreement.list(&format!("piece/{}/{word}/", job.id))?.entries };
-        if pieces.len().to_string() != count {
-            return Err(strange());
-        }
-        let text: String = pieces.iter().map(|piece| piece.value.as_str()).chain([rest]).collect();
-        let file = STANDARD.decode(text).map_err(|_| strange())?;
-        let (record, series) = read_export(&*file, &entry.key)?;
-        if record.run.id != job.run {
-            return Err(strange());
-        }
-        whole = Some(match whole {
-            None => (record, series),
-            // What a later part says of the run is how it is.
-            Some((mut before, mut all)) => {
-                before.repeats.extend(record.repeats);
-                before.own_reports.extend(record.own_reports);
-                (before.run, before.sessions) = (record.run, record.sessions);
-                all.extend(series);
-                (before, all)
-            }
-        });
+    let strange = || ServerError::Refused(format!("{} is no part of a run", entry.key));
+    let [_, count, word, rest] = entry.value.splitn(4, ' ').collect::<Vec<_>>()[..] else { return Err(strange()) };
+    let pieces = if count == "0" { Vec::new() } else { agreement.list(&format!("piece/{}/{word}/", job.id))?.entries };
+    if pieces.len().to_string() != count {
+        return Err(strange());
     }
-    Ok(whole)
+    let text: String = pieces.iter().map(|piece| piece.value.as_str()).chain([rest]).collect();
+    let file = STANDARD.decode(text).map_err(|_| strange())?;
+    let (mut record, series) = read_export(&*file, &entry.key)?;
+    if record.run.id != job.run {
+        return Err(strange());
+    }
+    (record.run.state, record.run.finished_at) = (RunState::Open, None);
+    let Some((mut before, mut all)) = whole else { return Ok((record, series)) };
+    // What a later part says of the run is how it is.
+    before.repeats.extend(record.repeats);
+    before.own_reports.extend(record.own_reports);
+    (before.run, before.sessions) = (record.run, record.sessions);
+    all.extend(series);
+    Ok((before, all))
+}
+
+/// The parts of a job as one run, if there are any, and at which revision.
+fn joined(lab: &Lab, job: &Job) -> Result<(Option<Part>, Revision), ServerError> {
+    let listing = lab.database.0.agreement().list(&place(job))?;
+    let mut whole = None;
+    for entry in &listing.entries {
+        whole = Some(join(lab, job, entry, whole)?);
+    }
+    Ok((whole, listing.revision))
+}
+
+/// Has the store of this node follow a run that an agent measures: what there is of it at once, and the rest as it comes.
+pub(crate) async fn follow(lab: &Arc<Lab>, job: Job) {
+    let is_new = lab.followed().insert(job.run.clone());
+    if !is_new {
+        return;
+    }
+    let (begun, has_begun) = tokio::sync::oneshot::channel();
+    let lab = Arc::clone(lab);
+    std::thread::spawn(move || {
+        let mut begun = Some(begun);
+        // What fails now may be there later.
+        while follow_once(&lab, &job, &mut begun).is_err() && is_measured_elsewhere(&lab, &job) {
+            std::thread::sleep(RETRIED);
+        }
+        lab.followed().remove(&job.run);
+    });
+    // It ends if nobody answers.
+    let _ = has_begun.await;
+}
+
+fn is_measured_elsewhere(lab: &Lab, job: &Job) -> bool {
+    let known = lab.known();
+    known.job(job.id).is_some_and(|job| job.state.is_open() && known.is_of_agent(job))
+}
+
+/// The same, as long as the run is measured and somebody answers. That what there is has been taken is told once.
+fn follow_once(lab: &Lab, job: &Job, begun: &mut Option<tokio::sync::oneshot::Sender<()>>) -> Result<(), ServerError> {
+    // Whatever comes of it, nobody is kept waiting.
+    let begun = begun.take();
+    let (mut whole, revision) = joined(lab, job)?;
+    take(lab, whole.as_ref())?;
+    drop(begun);
+    let mut watch = lab.database.0.agreement().watch(&place(job), revision)?;
+    while is_measured_elsewhere(lab, job) {
+        for news in watch.next(LOOK)?.news {
+            if let News::Put(entry) = news {
+                whole = Some(join(lab, job, &entry, whole)?);
+                take(lab, whole.as_ref())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a run as far as it is into this node's store. When it is finished, the archive's takes its place.
+fn take(lab: &Lab, whole: Option<&Part>) -> Result<(), ServerError> {
+    let Some((record, series)) = whole else { return Ok(()) };
+    let mut record = record.clone();
+    record.run.carried = true;
+    Store::open(&lab.store)?.import_carried(&record, series)?;
+    Ok(())
 }
 
 /// Makes this node's store have a run as all know it, before the node goes on with it. If it has that and more, it measured that itself, and nobody else
 /// something in its place.
 pub(crate) fn bring(lab: &Lab, job: &Job) -> Result<(), ServerError> {
-    let Some((mut record, series)) = joined(lab, job)? else { return Ok(()) };
+    let (Some((mut record, series)), _) = joined(lab, job)? else { return Ok(()) };
     // A run of this fleet, by an order that was given to it.
     record.run.imported = Some(false);
-    (record.run.state, record.run.finished_at) = (RunState::Open, None);
     let mut store = Store::open(&lab.store)?;
     if store.has_run(&job.run)? {
         let own = store.load(&job.run)?;

@@ -23,8 +23,10 @@ use crate::accounts::{Role, Who};
 use crate::archive;
 use crate::fleet::NodeEntry;
 use crate::guard;
+use crate::jobs::Job;
 use crate::lab::Lab;
 use crate::pages::Reader;
+use crate::parts;
 use crate::problem::Problem;
 
 /// A node that does not answer within this time is away. What it then sends may take long: it may be what happens.
@@ -43,33 +45,49 @@ const ANSWERED: [HeaderName; 5] = [CONTENT_TYPE, CONTENT_SECURITY_POLICY, CACHE_
 /// What a node is asked, without a query.
 pub(crate) type Answer = http::Response<ureq::Body>;
 
-/// Asks a node as this one.
-pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
-    let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
-    let uri: http::Uri = node.url.parse().map_err(|_| format!("{}: it is no address", node.url))?;
+/// Whether an address is one of this machine. Elsewhere it takes TLS.
+pub(crate) fn is_here(url: &str) -> Result<bool, String> {
+    let uri: http::Uri = url.parse().map_err(|_| format!("{url}: it is no address"))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    if is_here && node.machine != crate::joined::machine_id() {
-        return Err(format!("{} is reached on its own machine only: give its server --listen", node.url));
-    }
     if !is_here && uri.scheme_str() != Some("https") {
-        return Err(format!("{}: nodes send each other a secret, so it takes https", node.url));
+        return Err(format!("{url}: a secret is sent there, so it takes https"));
     }
+    Ok(is_here)
+}
+
+/// What asks a node that shows this certificate, or one of the web's authorities. What is silent for so long has gone.
+pub(crate) fn link(certificate: Option<&str>, silence: Duration) -> Result<Agent, String> {
     let mut config = Agent::config_builder()
+        .timeout_resolve(Some(PATIENCE))
         .timeout_connect(Some(PATIENCE))
         .timeout_recv_response(Some(PATIENCE))
-        .timeout_per_read(Some(SILENCE))
+        .timeout_per_read(Some(silence))
+        .timeout_per_write(Some(silence))
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
         .proxy(None);
-    if let Some(pem) = &node.certificate {
+    if let Some(pem) = certificate {
         let own = Certificate::from_pem(pem.as_bytes()).map_err(|error| error.to_string())?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
         let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[own]));
-        config = config.tls_config(tls.unversioned_rustls_crypto_provider(provider).build());
+        config = config.tls_config(tls.unversioned_rustls_crypto_provider(provider()).build());
     }
-    let request = config.build().new_agent().get(format!("{}{path}", node.url));
+    Ok(config.build().new_agent())
+}
+
+pub(crate) fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+/// Asks a node as this one.
+pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
+    let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
+    if is_here(&node.url)? && node.machine != crate::joined::machine_id() {
+        return Err(format!("{} is reached on its own machine only: give its server --listen", node.url));
+    }
+    let link = link(node.certificate.as_deref(), SILENCE)?;
+    let request = link.get(format!("{}{path}", node.url));
     let mut request = request.header(AUTHORIZATION, format!("Bearer {}", fleet.secret));
     for (name, value) in headers {
         request = request.header(name, value);
@@ -93,7 +111,12 @@ pub(crate) fn asker(lab: &Lab, bearer: &str, headers: &HeaderMap) -> Option<Who>
 
 /// Passes on what is asked of a run that another node has: what it is like now, that node alone can say.
 pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
-    let Some((name, node)) = other_node(&lab, &request) else { return next.run(request).await };
+    let Some((job, name, node)) = other_node(&lab, &request) else { return next.run(request).await };
+    if node.is_agent() {
+        // Nobody reaches it; what it has made of the run all nodes can have.
+        parts::follow(&lab, job).await;
+        return next.run(request).await;
+    }
     let who = request.extensions().get::<Who>().cloned();
     let mut headers = HeaderMap::new();
     for name in &ASKED {
@@ -121,7 +144,7 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
 }
 
 /// The other node that works for the run that a request is about, or did and has not handed it on yet. A node passes on nothing that was passed on to it.
-fn other_node(lab: &Lab, request: &Request) -> Option<(String, NodeEntry)> {
+fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> {
     let fleet = lab.fleet.as_ref()?;
     if *request.method() != Method::GET || request.headers().contains_key(&FOR) {
         return None;
@@ -140,7 +163,7 @@ fn other_node(lab: &Lab, request: &Request) -> Option<(String, NodeEntry)> {
     // A run that has ended is in each archive, sooner or later; what its command said is where it was said.
     let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
     let is_here = archived.is_some_and(|archived| archive::is_imported(lab, archived));
-    (!is_here).then_some((name, entry))
+    (!is_here).then(|| (job.clone(), name, entry))
 }
 
 /// An answer as it comes.

@@ -19,11 +19,12 @@ use axum::http::StatusCode;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, geteuid, kill_process, kill_process_group, waitid};
 use stend_fleet::{Change, Claim, Lost};
+use stend_model::plain;
 use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
 
-use crate::archive;
+use crate::archive::{self, Archived};
 use crate::database::Edit;
 use crate::error::ServerError;
 use crate::files::{self, Directory};
@@ -53,6 +54,9 @@ pub(crate) const DOING: usize = 2;
 
 /// One that takes longer is ended: a machine that is away is given up long before.
 const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
+
+/// So much of what a run said an agent leaves.
+const LOG_SENT: usize = 16 * 1024;
 
 /// So much of what a run said is shown.
 const LOG_SHOWN: u64 = 64 * 1024;
@@ -163,11 +167,12 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     let suite = suite.unwrap_or_else(|| job.order.work());
     let archived = if lab.fleet.is_some() && state == State::Finished {
         let (lab, run) = (Arc::clone(lab), job.run.clone());
-        // What cannot be archived now is offered later.
-        tokio::task::spawn_blocking(move || archive::export(&lab, &run).ok()).await.ok().flatten()
+        tokio::task::spawn_blocking(move || archived(&lab, &run)).await.ok().flatten()
     } else {
         None
     };
+    // What an agent's command said nobody can ask it for.
+    let log = (lab.through.is_some() && state != State::Finished).then(|| last_part(log(lab, &job.run)));
     let set = {
         let (job, claim) = (job.clone(), claim.clone());
         move |edit: &mut Edit| {
@@ -185,6 +190,7 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
                 // Who stopped it has been noted.
                 _ => {}
             }
+            log.iter().for_each(|log| edit.beside(Change::Put(place_of_log(job.id), log.clone())));
             edit.free(fleet::claims, &id);
             Ok(())
         }
@@ -204,6 +210,22 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
         let _ = tokio::task::spawn_blocking(move || parts::forget(&lab, &job)).await;
     }
     Some(())
+}
+
+/// A finished run as it is archived, if it is. What a node cannot archive now it offers later; an agent's is asked for by nobody.
+fn archived(lab: &Lab, run: &str) -> Option<Archived> {
+    let began = Instant::now();
+    loop {
+        let archived = archive::export(lab, run).ok();
+        let is_given_up = || {
+            let is_fenced = lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced());
+            lab.through.is_none() || is_fenced || began.elapsed() > LONGEST_HELD
+        };
+        if archived.is_some() || is_given_up() {
+            return archived;
+        }
+        std::thread::sleep(RETRIED);
+    }
 }
 
 /// How a job ended.
@@ -443,8 +465,29 @@ fn log_of(lab: &Lab, run: &str) -> PathBuf {
     lab.logs().join(format!("{run}.log"))
 }
 
+/// Where an agent leaves the end of what a command said that did not finish its run.
+fn place_of_log(job: i64) -> String {
+    format!("log/{job}")
+}
+
+/// So much of it.
+fn last_part(log: String) -> String {
+    let from = log.len().saturating_sub(LOG_SENT);
+    let from = (from..=log.len()).find(|at| log.is_char_boundary(*at)).unwrap_or_default();
+    log[from..].to_owned()
+}
+
 /// The end of what a run's command said.
 pub(crate) fn log(lab: &Lab, run: &str) -> String {
+    let of_agent = {
+        let known = lab.known();
+        let job = known.job_of_run(run).filter(|job| lab.through.is_none() && known.is_of_agent(job));
+        job.map(|job| job.id)
+    };
+    if let Some(job) = of_agent {
+        let left = lab.database.0.agreement().get(&place_of_log(job)).ok().flatten();
+        return left.map(|entry| plain::lines(&entry.value).into_owned()).unwrap_or_default();
+    }
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = File::open(log_of(lab, run))?;
         let size = file.metadata()?.len();

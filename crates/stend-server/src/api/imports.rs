@@ -65,7 +65,7 @@ pub(crate) async fn import(
 }
 
 /// A file that is gone when nobody needs it any more.
-struct Upload(std::path::PathBuf);
+pub(crate) struct Upload(pub(crate) std::path::PathBuf);
 
 impl Drop for Upload {
     fn drop(&mut self) {
@@ -73,7 +73,8 @@ impl Drop for Upload {
     }
 }
 
-async fn received(path: &Path, body: Body) -> Answer<()> {
+/// Writes what is sent to a file, as long as it is not too long and does not come too slowly.
+pub(crate) async fn received(path: &Path, body: Body) -> Answer<()> {
     let whole = tokio::time::timeout(LONGEST_UPLOAD, write(path, body)).await;
     whole.map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the file came too slowly"))?
 }

@@ -33,8 +33,11 @@ pub(crate) struct Nodes {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct NodeNow {
     pub(crate) name: String,
-    /// Where it is reached.
+    /// Where it is reached; empty for an agent.
     pub(crate) url: String,
+    /// The node that an agent asks; none for a node.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) through: Option<String>,
     pub(crate) version: String,
     /// When its server began.
     pub(crate) began_at: String,
@@ -99,6 +102,7 @@ impl Nodes {
             NodeNow {
                 name: name.to_owned(),
                 url: node.url.clone(),
+                through: node.through.clone(),
                 version: node.version.clone(),
                 began_at: node.began_at.clone(),
                 is_heard: is_heard(name),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use stend_server::{First, fleet_status, join_fleet, leave_fleet};
+use stend_server::{First, fleet_status, invite, join_fleet, leave_fleet, revoke_agent};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -24,6 +24,17 @@ enum Action {
     Init(Where),
     /// Make this store's server a node of a fleet
     Join(Where),
+    /// Print an invitation, good once and for an hour: `stend fleet join` takes it on another machine, or `stend agent`
+    Invite {
+        /// Invite an agent of this name instead of a node: a machine that reaches this node, and that no node reaches
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+    },
+    /// Revoke an agent: no node answers it any more, and its run fails
+    Revoke {
+        /// The agent's name
+        agent: String,
+    },
     /// Take this store's server out of its fleet; runs stay in both
     Leave,
     /// Say what is wrong with the fleet, and what helps
@@ -38,7 +49,7 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Where {
-    /// The members of etcd: etcd://HOST:PORT,HOST:PORT
+    /// The members of etcd, etcd://HOST:PORT,HOST:PORT; or, to join, what `stend fleet invite` printed on a node
     address: String,
     /// What this machine is called in the fleet [default: its host name]
     #[arg(long, value_name = "NAME")]
@@ -52,6 +63,14 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let said = match &arguments.action {
         Action::Init(place) => format!("{} is the first node; `stend serve` starts it", join(place, First::Yes)?),
         Action::Join(place) => format!("{} is a node now; `stend serve` starts it", join(place, First::No)?),
+        Action::Invite { agent } => {
+            output::print(&format!("{}\n", invite(&store, agent.as_deref()).map_err(failure)?))?;
+            return Ok(Exit::Fine);
+        }
+        Action::Revoke { agent } => {
+            revoke_agent(&store, agent).map_err(failure)?;
+            format!("agent {agent} is revoked")
+        }
         Action::Leave => format!("{} is no node any more", leave_fleet(&store).map_err(failure)?),
         Action::Doctor => {
             let status = fleet_status(&store).map_err(failure)?;
@@ -126,9 +145,13 @@ fn in_lines(status: &Value) -> String {
         let here = if node["name"] == status["here"] { " (this one)" } else { "" };
         let runs = list(&node["runs"]);
         let runs = if runs.is_empty() { String::new() } else { format!(", at work for {runs}") };
-        let [name, url, version] = ["name", "url", "version"].map(|field| text(&node[field]));
-        let machines = list(&node["machines"]);
-        lines += &format!("node {name}{here}: {state}, {url}, version {version}, reaches {machines}{runs}\n");
+        let [name, url, version, through] = ["name", "url", "version", "through"].map(|field| text(&node[field]));
+        lines += &if through.is_empty() {
+            let machines = list(&node["machines"]);
+            format!("node {name}{here}: {state}, {url}, version {version}, reaches {machines}{runs}\n")
+        } else {
+            format!("agent {name}: {state}, asks {through}, version {version}{runs}\n")
+        };
     }
     for member in status["members"].as_array().into_iter().flatten() {
         let problems = list(&member["problems"]);

@@ -1,5 +1,6 @@
 //! The command line: one command a file. Data go to standard output, talk to standard error.
 
+mod agent;
 mod backup;
 mod beat;
 mod changing;
@@ -144,6 +145,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Share queue, journal and archive among the servers of several machines
     Fleet(fleet::Arguments),
+    /// Measure what a fleet orders for this machine, which reaches a node of it and is reached by none
+    Agent(agent::Arguments),
     /// List, add and remove the users of the server
     Users(users::Arguments),
     /// Set up storage to load, remove it, or show its status
@@ -260,6 +263,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::References(arguments) => references::run(arguments),
         Command::Serve(arguments) => serve::run(global, arguments),
         Command::Fleet(arguments) => fleet::run(global, arguments),
+        Command::Agent(arguments) => agent::run(global, arguments),
         Command::Backup(arguments) => backup::run(global, arguments),
         Command::Users(arguments) => users::run(global, arguments),
         Command::Target(arguments) => target::run(global, arguments),

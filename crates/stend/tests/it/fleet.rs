@@ -44,7 +44,7 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
 }
 
 /// A node whose lease is short.
-fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
+pub(crate) fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
     join_quickly(&stand.store(), etcd, name);
     Server::strange(stand)
 }

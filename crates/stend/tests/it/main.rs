@@ -7,6 +7,7 @@ mod common;
 
 mod ab;
 mod access;
+mod agents;
 mod bad_input;
 mod before_and_after;
 mod carried;

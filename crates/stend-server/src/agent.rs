@@ -1,0 +1,443 @@
+//! A node that reaches no etcd and that nobody reaches: it dials out to a node of the fleet, by which it sees the jobs of its own machine.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use stend_fleet::{
+    Agreement, Change, Committed, Condition, Entry, FOLLOWED, Listing, Mirror, News, Revision, Told, Trouble, Watch,
+};
+use tokio::signal::unix::{SignalKind, signal};
+use ureq::http::{Response, StatusCode};
+use ureq::{Agent, Body, Error};
+
+use crate::database::Database;
+use crate::error::ServerError;
+use crate::fleet::{self, Fleet, NodeEntry};
+use crate::gate::{AGENT, ALIVE, Asked, Done, Myself, NotDone, Place, View};
+use crate::invitation::{self, Invitation, Invited};
+use crate::joined;
+use crate::journal::Kind;
+use crate::lab::Lab;
+use crate::peers;
+use crate::settings::own_file;
+use crate::work;
+
+/// Where an agent keeps what it shows and where nodes are, in its store's directory.
+const FILE: &str = "agent.json";
+
+/// No answer is longer.
+const LONGEST: u64 = 256 << 20;
+
+/// A node that is silent for so long is left for the next one.
+const SILENCE: Duration = ALIVE.saturating_mul(3);
+
+/// How often is looked whether the agent is one still.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What an agent keeps of its fleet.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Kept {
+    name: String,
+    secret: String,
+    lease_ms: u64,
+    nodes: Vec<Place>,
+}
+
+impl Kept {
+    fn read(store: &Path) -> Result<Option<Self>, ServerError> {
+        let path = store.join(FILE);
+        let refused = |why: String| ServerError::Refused(format!("{}: {why}", path.display()));
+        let Some((text, is_private)) = own_file(&path).map_err(refused)? else { return Ok(None) };
+        if !is_private {
+            return Err(refused("it holds a secret, and others may read it; take that from them: chmod 600".into()));
+        }
+        serde_json::from_str(&text).map(Some).map_err(|error| refused(error.to_string()))
+    }
+
+    fn write(&self, store: &Path) -> Result<(), ServerError> {
+        let text = serde_json::to_string_pretty(self).expect("it can be written");
+        invitation::write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })
+    }
+}
+
+/// What an agent is started with.
+#[derive(Debug)]
+pub struct Started {
+    /// The store's directory, which is there.
+    pub store: PathBuf,
+    /// The program that measures.
+    pub program: PathBuf,
+    /// What makes this machine an agent; one that is needs none.
+    pub invitation: Option<String>,
+}
+
+/// Serves as the agent of this machine until it is told to end, by Ctrl-C or SIGTERM, or is no agent any more. `ready` is given its name and the node
+/// that it asks.
+///
+/// # Errors
+/// The invitation is none, no node answers, the store has another server, or somebody has revoked the agent.
+pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(), ServerError> {
+    let _lock = crate::only_server(&started.store)?;
+    let store = started.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
+    joined::Joined::check_free(&store)?;
+    drop(stend_store::Store::open_to_read(&store)?);
+    let kept = match (&started.invitation, Kept::read(&store)?) {
+        (Some(invitation), _) => invited(&store, invitation)?,
+        (None, Some(kept)) => kept,
+        (None, None) => {
+            return Err(ServerError::Refused(
+                "this machine is no agent yet: `stend fleet invite --agent NAME` on a node prints what to give here"
+                    .into(),
+            ));
+        }
+    };
+    let (name, lease) = (kept.name.clone(), Duration::from_millis(kept.lease_ms));
+    let through = Arc::new(Through::new(kept, &store));
+    let agreement: Arc<dyn Agreement> = Arc::<Through>::clone(&through);
+    let database = Database(Arc::new(Mirror::open(Arc::clone(&agreement), &format!("{name}/agent"))?));
+    let fleet = Fleet::begin(&agreement, &name, lease, &joined::home(&store))?;
+    let note = |kind, detail: &'static str| {
+        database.change(|edit| {
+            edit.note(kind, None, &name, detail);
+            Ok(())
+        })
+    };
+    note(Kind::ServerStarted, env!("CARGO_PKG_VERSION"))?;
+    let runtime = crate::runtime()?;
+    let mut lab = Lab::new(store, started.program, database.clone(), Some(fleet), false);
+    lab.through = Some(Arc::clone(&through));
+    let lab = Arc::new(lab);
+    fleet::start(&lab, NodeEntry::here(String::new(), None));
+    ready(&name, &through.node());
+    runtime.block_on(async {
+        let failed = |source| ServerError::System { what: "signals", source };
+        let (mut interrupt, mut terminate) =
+            (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?);
+        tokio::spawn(work::dispatch(Arc::clone(&lab)));
+        let revoked = async {
+            while !through.is_revoked.load(Ordering::SeqCst) {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        tokio::select! {
+            () = revoked => {
+                let runs: Vec<String> = lab.processes().keys().cloned().collect();
+                runs.iter().for_each(|run| {
+                    work::stop(&lab, run);
+                });
+                Err(ServerError::Refused(format!("{name} is no agent of the fleet any more: somebody has revoked it")))
+            }
+            _ = interrupt.recv() => Ok(()),
+            _ = terminate.recv() => Ok(()),
+        }
+    })?;
+    note(Kind::ServerEnded, "")?;
+    runtime.shutdown_background();
+    Ok(())
+}
+
+/// Makes this machine an agent.
+fn invited(store: &Path, invitation: &str) -> Result<Kept, ServerError> {
+    let invitation: Invitation = invitation.parse()?;
+    match invitation.take()? {
+        (Invited::Agent { name, secret, lease_ms }, node) => {
+            let kept = Kept { name, secret, lease_ms, nodes: vec![node] };
+            kept.write(store)?;
+            Ok(kept)
+        }
+        (Invited::Node { .. }, _) => {
+            Err(ServerError::Refused("this invites a node: `stend fleet join` takes it, and it is used up now".into()))
+        }
+    }
+}
+
+/// What the fleet agrees on, as far as it is about one machine, by one of the nodes.
+pub(crate) struct Through {
+    store: PathBuf,
+    nodes: Mutex<Nodes>,
+    /// Where the watch that there is takes what the agent sees after its own change.
+    feed: Mutex<Option<Sender<Option<View>>>>,
+    /// What was listed last: a watch goes on from there.
+    listed: Mutex<Vec<Entry>>,
+    is_revoked: AtomicBool,
+}
+
+/// Where it is asked.
+struct Nodes {
+    kept: Kept,
+    at: usize,
+    link: Option<Agent>,
+    /// What the node is called that was asked last.
+    node: String,
+}
+
+impl Through {
+    fn new(kept: Kept, store: &Path) -> Self {
+        Self {
+            store: store.to_owned(),
+            nodes: Mutex::new(Nodes { kept, at: 0, link: None, node: String::new() }),
+            feed: Mutex::default(),
+            listed: Mutex::default(),
+            is_revoked: AtomicBool::new(false),
+        }
+    }
+
+    fn nodes(&self) -> MutexGuard<'_, Nodes> {
+        locked(&self.nodes)
+    }
+
+    /// The node that is asked.
+    fn node(&self) -> String {
+        self.nodes().node.clone()
+    }
+
+    /// How a node is asked, where it is, and what is shown there.
+    fn link(&self) -> Result<(Agent, String, String), Trouble> {
+        let mut nodes = self.nodes();
+        let at = nodes.at % nodes.kept.nodes.len().max(1);
+        let place = nodes.kept.nodes.get(at).cloned();
+        let place = place.ok_or_else(|| Trouble::Unreached("there is no node".into()))?;
+        let link = match &nodes.link {
+            Some(link) => link.clone(),
+            None => {
+                let made = peers::is_here(&place.url).and_then(|_| peers::link(place.certificate.as_deref(), SILENCE));
+                let made = made.map_err(Trouble::Unreached)?;
+                nodes.link.insert(made).clone()
+            }
+        };
+        Ok((link, place.url, format!("Bearer {}", nodes.kept.secret)))
+    }
+
+    /// Asks the next node from now on, unless another thread has turned to it.
+    fn turn_from(&self, url: &str) {
+        let mut nodes = self.nodes();
+        let count = nodes.kept.nodes.len().max(1);
+        if nodes.kept.nodes.get(nodes.at % count).is_some_and(|place| place.url == url) {
+            (nodes.at, nodes.link) = ((nodes.at + 1) % count, None);
+        }
+    }
+
+    /// Asks one node after the other until one answers. What may be done already is not asked for again.
+    fn ask<T: DeserializeOwned>(
+        &self,
+        may_repeat: bool,
+        ask: impl Fn(&Agent, &str, &str) -> Result<Response<Body>, Error>,
+    ) -> Result<T, Trouble> {
+        let count = self.nodes().kept.nodes.len();
+        let mut last = Trouble::Unreached("there is no node".into());
+        for _ in 0..count {
+            let (link, url, bearer) = self.link()?;
+            match self.read(&url, ask(&link, &url, &bearer)) {
+                Err(trouble @ (Trouble::Unreached(_) | Trouble::Unknown(_))) => {
+                    self.turn_from(&url);
+                    let is_open = matches!(trouble, Trouble::Unknown(_)) && !may_repeat;
+                    last = trouble;
+                    if is_open {
+                        break;
+                    }
+                }
+                answer => return answer,
+            }
+        }
+        Err(last)
+    }
+
+    fn read<T: DeserializeOwned>(&self, url: &str, answer: Result<Response<Body>, Error>) -> Result<T, Trouble> {
+        let mut response = answer.map_err(|error| Trouble::of_request(url, &error))?;
+        let status = response.status();
+        let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
+        let body = body.map_err(|error| Trouble::Unknown(format!("{url}: {error}")))?;
+        if status.is_success() {
+            let strange = |error| Trouble::Refused(format!("{url} answers something else than a node does: {error}"));
+            return serde_json::from_slice(&body).map_err(strange);
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            self.is_revoked.store(true, Ordering::SeqCst);
+            return Err(Trouble::Refused("this is no agent of the fleet any more".into()));
+        }
+        let said = serde_json::from_slice::<NotDone>(&body);
+        let (detail, is_open) = said.map_or((status.to_string(), true), |said| (said.detail, said.is_open));
+        let said = format!("{url}: {detail}");
+        Err(match (status.is_server_error(), is_open) {
+            (false, _) => Trouble::Refused(said),
+            (true, true) => Trouble::Unknown(said),
+            (true, false) => Trouble::Unreached(said),
+        })
+    }
+
+    /// What the agent sees at this moment, or some entries.
+    fn view(&self, query: Option<(&str, &str)>) -> Result<View, Trouble> {
+        self.ask(true, |link, url, bearer| {
+            let mut request = link.get(format!("{url}/api/v1/agent/entries")).header("authorization", bearer);
+            if let Some((name, value)) = query {
+                request = request.query(name, value);
+            }
+            request.call()
+        })
+    }
+
+    /// Sends a finished run for the archive, and gives the node that has it now.
+    pub(crate) fn send(&self, file: &Path, sha256: &str) -> Result<String, ServerError> {
+        Ok(self.ask(true, |link, url, bearer| {
+            let request = link.put(format!("{url}/api/v1/agent/archive/{sha256}")).header("authorization", bearer);
+            request.send(File::open(file)?)
+        })?)
+    }
+
+    /// Takes over where nodes are from what they say, for the next start.
+    fn learn(&self, view: &View) {
+        let key = format!("{FOLLOWED}{AGENT}");
+        let myself = view.entries.iter().find(|entry| entry.key == key);
+        let Some(myself) = myself.and_then(|entry| serde_json::from_str::<Myself>(&entry.value).ok()) else { return };
+        let mut nodes = self.nodes();
+        nodes.node = myself.node;
+        let places: Vec<Place> = myself.nodes.into_values().collect();
+        if places.is_empty() || places == nodes.kept.nodes {
+            return;
+        }
+        let asked = nodes.kept.nodes.get(nodes.at).map(|place| place.url.clone());
+        match places.iter().position(|place| Some(&place.url) == asked.as_ref()) {
+            // Perhaps with another certificate.
+            Some(at) => nodes.at = at,
+            None => nodes.link = None,
+        }
+        nodes.kept.nodes = places;
+        // What is not kept is learnt again.
+        let _ = nodes.kept.write(&self.store);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn entries_of(view: View) -> Vec<Entry> {
+    view.entries.into_iter().map(Entry::from).collect()
+}
+
+impl Agreement for Through {
+    fn get(&self, key: &str) -> Result<Option<Entry>, Trouble> {
+        Ok(entries_of(self.view(Some(("key", key)))?).pop())
+    }
+
+    fn list(&self, prefix: &str) -> Result<Listing, Trouble> {
+        let is_all = prefix == FOLLOWED;
+        let view = self.view((!is_all).then_some(("prefix", prefix)))?;
+        let revision = view.revision;
+        if is_all {
+            self.learn(&view);
+        }
+        let entries = entries_of(view);
+        if is_all {
+            locked(&self.listed).clone_from(&entries);
+        }
+        Ok(Listing { revision, entries })
+    }
+
+    fn commit(&self, conditions: &[Condition], changes: &[Change]) -> Result<Committed, Trouble> {
+        let condition = |condition: &Condition| match condition {
+            Condition::Unchanged(key, revision) => (key.clone(), Some(*revision)),
+            Condition::Absent(key) => (key.clone(), None),
+        };
+        let change = |change: &Change| match change {
+            Change::Put(key, value) => (key.clone(), Some(value.clone())),
+            Change::Remove(key) => (key.clone(), None),
+        };
+        let asked = Asked {
+            conditions: conditions.iter().map(condition).collect(),
+            changes: changes.iter().map(change).collect(),
+        };
+        let body = serde_json::to_vec(&asked).expect("it can be written");
+        let done: Done = self.ask(false, |link, url, bearer| {
+            let request = link.post(format!("{url}/api/v1/agent/changes")).header("authorization", bearer);
+            request.send(&body[..])
+        })?;
+        self.learn(&done.view);
+        if let Some(feed) = &*locked(&self.feed) {
+            // Nobody may watch any more.
+            let _ = feed.send(Some(done.view));
+        }
+        Ok(done.revision.map_or(Committed::Refused, Committed::At))
+    }
+
+    fn watch(&self, prefix: &str, behind: Revision) -> Result<Box<dyn Watch>, Trouble> {
+        if prefix != FOLLOWED {
+            return Err(Trouble::Refused("an agent follows what is about its machine alone".into()));
+        }
+        let (link, url, bearer) = self.link()?;
+        let response = link.get(format!("{url}/api/v1/agent/view")).header("authorization", &bearer).call();
+        let response =
+            response.map_err(|error| Trouble::of_request(&url, &error)).inspect_err(|_| self.turn_from(&url))?;
+        if !response.status().is_success() {
+            self.is_revoked.fetch_or(response.status() == StatusCode::UNAUTHORIZED, Ordering::SeqCst);
+            self.turn_from(&url);
+            return Err(Trouble::Unreached(format!("{url}: {}", response.status())));
+        }
+        let (sender, views) = channel();
+        *locked(&self.feed) = Some(sender.clone());
+        // Lines as a thread reads them: the connection may be silent for long.
+        std::thread::spawn(move || {
+            let mut reader = BufReader::new(response.into_body().into_reader());
+            loop {
+                let mut line = Vec::new();
+                let read = reader.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+                if !read.is_ok_and(|length| length > 0) {
+                    break;
+                }
+                // An empty one is a sign of life.
+                let Ok(view) = serde_json::from_slice(&line) else { continue };
+                if sender.send(Some(view)).is_err() {
+                    return;
+                }
+            }
+            let _ = sender.send(None);
+        });
+        let known = by_key(std::mem::take(&mut *locked(&self.listed)));
+        Ok(Box::new(Watching { views, known, behind, url }))
+    }
+}
+
+fn by_key(entries: Vec<Entry>) -> BTreeMap<String, Entry> {
+    entries.into_iter().map(|entry| (entry.key.clone(), entry)).collect()
+}
+
+/// Finds out what is new in what an agent sees.
+struct Watching {
+    /// Nothing when no more of them come.
+    views: Receiver<Option<View>>,
+    known: BTreeMap<String, Entry>,
+    behind: Revision,
+    url: String,
+}
+
+impl Watch for Watching {
+    fn next(&mut self, wait: Duration) -> Result<Told, Trouble> {
+        let view = match self.views.recv_timeout(wait) {
+            Ok(Some(view)) => view,
+            Err(RecvTimeoutError::Timeout) => return Ok(Told { news: Vec::new(), revision: self.behind }),
+            Ok(None) | Err(RecvTimeoutError::Disconnected) => {
+                return Err(Trouble::Unreached(format!("{} is heard no more", self.url)));
+            }
+        };
+        // What was seen after an own change comes before what was sent meanwhile.
+        if view.revision < self.behind {
+            return Ok(Told { news: Vec::new(), revision: self.behind });
+        }
+        self.behind = view.revision;
+        let now = by_key(entries_of(view));
+        let gone = self.known.keys().filter(|key| !now.contains_key(*key));
+        let mut news: Vec<News> = gone.map(|key| News::Removed(key.clone(), self.behind)).collect();
+        let is_new = |entry: &&Entry| self.known.get(&entry.key) != Some(entry);
+        news.extend(now.values().filter(is_new).cloned().map(News::Put));
+        self.known = now;
+        Ok(Told { news, revision: self.behind })
+    }
+}
