@@ -44,7 +44,8 @@ enum Answer {
 
 type Schema = fn(&mut SchemaGenerator) -> schemars::Schema;
 
-/// A request: method, path, what it does, its query, what is sent, the role that it needs, the status where all is well, and the answer.
+/// A request: method, path, what it does, its query, what is sent, the role that it needs and whether in person, the status where all is well, and the
+/// answer.
 struct Request {
     method: &'static str,
     path: &'static str,
@@ -53,6 +54,7 @@ struct Request {
     takes: Option<Schema>,
     takes_file: bool,
     needs: Role,
+    in_person: bool,
     status: &'static str,
     answer: Answer,
 }
@@ -66,6 +68,7 @@ const fn get(path: &'static str, does: &'static str, answer: Answer) -> Request 
         takes: None,
         takes_file: false,
         needs: Role::Viewer,
+        in_person: false,
         status: "200",
         answer,
     }
@@ -96,6 +99,7 @@ fn requests() -> Vec<Request> {
     use Answer::{Command, Events, Nothing};
     let operators = |request: Request| request.needs(Role::Operator);
     let admins = |request: Request| request.needs(Role::Admin);
+    let in_person = |request: Request| Request { in_person: true, ..request };
     let delete = |path, does| Request { method: "delete", ..post(path, does, "204", Nothing) };
     let of_command = |looking: &Looking| Request {
         query: looking.options,
@@ -181,10 +185,10 @@ fn requests() -> Vec<Request> {
         get("/nodes", "List the nodes of the fleet, and the members of etcd", own::<Nodes>()),
         get("/changes", "Follow the queue, the schedule and the journal: an event whenever one has changed", Events),
         get("/me", "Say who is signed in", own::<Who>()),
-        post("/me/password", "Change one's own password", "204", Nothing).takes::<OwnPassword>(),
+        in_person(post("/me/password", "Change one's own password", "204", Nothing).takes::<OwnPassword>()),
         get("/tokens", "List one's own tokens, or for an admin all", own::<Tokens>()),
-        post("/tokens", "Create a token", "201", own::<MadeToken>()).takes::<NewToken>(),
-        delete("/tokens/{token}", "End a token"),
+        in_person(post("/tokens", "Create a token", "201", own::<MadeToken>()).takes::<NewToken>()),
+        in_person(delete("/tokens/{token}", "End a token")),
         admins(get("/users", "List the users", own::<Users>())),
         admins(post("/users", "Add a user, with a password that is made", "201", own::<Password>()).takes::<NewUser>()),
         Request {
@@ -282,7 +286,7 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
     let parameters: Vec<Value> = in_path.chain(in_query).chain(in_header).collect();
     let mut operation = json!({
         "summary": request.does,
-        "description": format!("For {}s", request.needs.word()),
+        "description": format!("For {}s{}", request.needs.word(), if request.in_person { ", in person" } else { "" }),
         "responses": {
             request.status: { "description": "Done" },
             "default": { "$ref": "#/components/responses/problem" },

@@ -1,5 +1,6 @@
 //! Users, roles, tokens, TLS, the schedule and the journal of `stend serve`.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -36,49 +37,121 @@ fn entries(server: &Server) -> Vec<(String, String, String)> {
     entries.iter().rev().map(|entry| (text(entry, "kind"), text(entry, "who"), text(entry, "about"))).collect()
 }
 
-/// What the API's description says of roles is what the server does.
+/// A file of the project.
+fn source(name: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
+}
+
+/// The paths of the server's router, as its source has them.
+fn paths_of_router() -> BTreeSet<String> {
+    let router = source("crates/stend-server/src/lib.rs");
+    let path = |rest: &str| {
+        let first = rest.split(',').next().unwrap().trim();
+        let constant = || router.split(&format!("const {first}: &str = ")).nth(1).unwrap().split(';').next().unwrap();
+        if first.starts_with('"') { first } else { constant() }.trim_matches('"').to_owned()
+    };
+    router.split(".route(").skip(1).map(path).collect()
+}
+
+/// The least role of each request, by path and method, as the document has them.
+fn least_roles() -> BTreeMap<(String, String), String> {
+    let document = source("docs/reference/security.md");
+    let table = document.split_once("| path | GET |").unwrap().1.split("\n\n").next().unwrap();
+    let row = |line: &str| {
+        let cells: Vec<String> = line.split('|').map(|cell| cell.trim().to_owned()).collect();
+        let methods = ["GET", "POST", "PATCH", "DELETE"].into_iter().zip(cells[2..].to_vec());
+        let path = cells[1].trim_matches('`').to_owned();
+        methods
+            .filter(|(_, least)| !least.is_empty())
+            .map(move |(method, least)| ((path.clone(), method.into()), least))
+    };
+    table.lines().skip(2).flat_map(row).collect()
+}
+
+/// The table says who may send what: all that the router takes, what the API's description says of it, and what the server does.
 #[test]
 fn each_request_is_done_for_its_role_and_refused_to_those_below() {
     let stand = Stand::new();
-    let roles = ["viewer", "operator", "admin"];
+    let roles = ["nobody", "viewer", "operator", "admin"];
     stand.refused(&["users", "add", "viewer"], &["the first user is an admin"]);
-    let mut passwords = ["admin", "operator", "viewer"].map(|role| user(&stand, role, role));
-    passwords.reverse();
     let mut server = Server::strange(&stand);
-    let described = server.get("/api/v1/openapi.json").json();
-    let cookies = [0, 1, 2].map(|index| {
-        assert_eq!(sign_in(&mut server, roles[index], &passwords[index]).status, 303);
-        server.cookie.clone()
+    // By session and by token; nobody has either.
+    let mut shown = vec![(0, false, String::new())];
+    for (place, role) in roles.iter().enumerate().skip(1).rev() {
+        let password = user(&stand, role, role);
+        assert_eq!(sign_in(&mut server, role, &password).status, 303);
+        let token = server.ask("POST", "/api/v1/tokens", &[], "").json()["token"].as_str().unwrap().to_owned();
+        shown.push((place, false, format!("cookie: {}", std::mem::take(&mut server.cookie))));
+        shown.push((place, true, format!("authorization: Bearer {token}")));
+    }
+    let admin = shown[1].2.clone();
+    let least = least_roles();
+    // What the router takes is in the table, and nothing else.
+    let taken = paths_of_router().into_iter().flat_map(|path| {
+        let methods = server.ask("OPTIONS", &sent(&path), &[&admin], "").header("allow").unwrap().to_owned();
+        let methods: Vec<_> = methods.split(',').map(str::to_owned).filter(|method| method != "HEAD").collect();
+        methods.into_iter().map(move |method| (path.clone(), method))
     });
-    let mut asked = 0;
+    assert_eq!(taken.collect::<BTreeSet<_>>(), least.keys().cloned().collect());
+    // So is what the API's description has, but itself.
+    let described = server.get("/api/v1/openapi.json").json();
+    let mut undescribed: BTreeSet<_> = least.keys().filter(|(path, _)| path.starts_with("/api/")).collect();
     for (path, methods) in described["paths"].as_object().unwrap() {
+        let of_table = path.strip_prefix("/api/v1/commands/").map_or(path.as_str(), |_| "/api/v1/commands/{command}");
         for (method, operation) in methods.as_object().unwrap() {
-            let least = operation["description"].as_str().unwrap().trim_start_matches("For ").trim_end_matches('s');
-            let least = roles.iter().position(|role| *role == least).unwrap();
-            let path = path.replace("{run}", "none").replace("{user}", "none");
-            let path = path.replace("{job}", "7").replace("{line}", "7").replace("{token}", "7");
-            server.cookie.clear();
-            assert_eq!(server.ask(&method.to_uppercase(), &path, &[], "").status, 401, "{method} {path}");
-            for (role, cookie) in cookies.iter().enumerate() {
-                server.cookie.clone_from(cookie);
-                if path.ends_with("/changes") {
-                    continue;
-                }
-                let status = server.ask(&method.to_uppercase(), &path, &[JSON], "").status;
-                assert_eq!(status == 403, role < least, "{method} {path} as {}: {status}", roles[role]);
-                asked += 1;
-            }
+            let key = (of_table.to_owned(), method.to_uppercase());
+            let (role, how) = least[&key].split_once(", ").unwrap_or((&least[&key], ""));
+            let says = if how.is_empty() { format!("For {role}s") } else { format!("For {role}s, {how}") };
+            assert_eq!(operation["description"], says, "{key:?}");
+            undescribed.remove(&key);
         }
     }
-    assert!(asked > 60, "{asked}");
-    // The pages of a viewer have no buttons that would be refused.
-    server.cookie.clone_from(&cookies[0]);
-    let page = server.get("/").body;
-    assert!(page.contains("id=\"queue\"") && !page.contains("id=\"start\""));
-    for path in ["/", "/jobs/7/stop", "/schedule/7/remove", "/access/users", "/access/users/admin/remove"] {
-        assert_eq!(server.ask("POST", path, &[FORM], "").status, 403, "{path}");
+    assert!(undescribed.iter().all(|(_, method)| method == "GET") && undescribed.len() == 2, "{undescribed:?}");
+    // Whoever signs out is out.
+    let (last, others): (Vec<_>, Vec<_>) = least.iter().partition(|((path, _), _)| path == "/sign-out");
+    for ((path, method), least) in others.into_iter().chain(last) {
+        let (role, how) = least.split_once(", ").unwrap_or((least, ""));
+        let role = roles.iter().position(|name| *name == role).unwrap();
+        for (is, by_token, shows) in &shown {
+            let headers: &[&str] = if shows.is_empty() { &[JSON] } else { &[JSON, shows] };
+            let (status, to) = begun(server.send(method, &sent(path), headers, ""));
+            let is_led_to_sign_in = method == "GET" && (status, to.as_deref()) == (303, Some("/sign-in"));
+            let refused = if *is == 0 && role > 0 {
+                let is_page = method == "GET" && !path.starts_with("/api/") && path != "/metrics";
+                if is_page { is_led_to_sign_in } else { status == 401 }
+            } else {
+                status == 403
+            };
+            let said = format!("{method} {path} as {}, by token: {by_token}: {status}", roles[*is]);
+            let may = *is >= role && !(*by_token && how == "in person");
+            assert_eq!(refused, !may, "{said}");
+            assert!(!may || status != 401 && !is_led_to_sign_in, "{said}");
+        }
     }
-    assert_eq!(server.get("/journal").status, 403);
+    // The pages of a viewer have no buttons that would be refused.
+    let viewer = &shown[5].2;
+    let (status, _) = begun(server.send("GET", "/api/v1/me", &[viewer], ""));
+    assert_eq!(status, 401, "it has signed out");
+    let page = server.ask("GET", "/", &[&shown[6].2], "").body;
+    assert!(page.contains("id=\"queue\"") && !page.contains("id=\"start\""));
+}
+
+/// A path with names and numbers of nothing in place of what it takes.
+fn sent(path: &str) -> String {
+    let part = |part: &str| match part {
+        "{job}" | "{line}" | "{token}" | "{entry}" => "7".to_owned(),
+        part if part.starts_with('{') => "none".to_owned(),
+        part => part.to_owned(),
+    };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// The status of an answer, and where it leads. The rest may be without end.
+fn begun(answer: BufReader<TcpStream>) -> (u16, Option<String>) {
+    let head: Vec<String> = answer.lines().map(Result::unwrap).take_while(|line| !line.is_empty()).collect();
+    let status = head[0].split(' ').nth(1).unwrap().parse().unwrap();
+    let to = head.iter().filter_map(|line| line.strip_prefix("location: ")).next();
+    (status, to.map(str::to_owned))
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn sources_that_documents_name_are_there() {
         let text = fs::read_to_string(document).unwrap();
         let prose = text.split("```").step_by(2).collect::<String>();
         for named in prose.split('`').skip(1).step_by(2).filter(|named| is_source(named)) {
-            if !all.iter().any(|path| path.ends_with(named.trim_start_matches("./"))) {
+            if !all.iter().any(|path| path.ends_with(named.trim_start_matches(['.', '/']))) {
                 gone.push(format!("{}: {named}", document.display()));
             }
         }
