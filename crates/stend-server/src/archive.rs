@@ -1,7 +1,7 @@
 //! The archive of a fleet: finished runs as files that do not change, each by its SHA-256 on every node, and in every node's own store.
 //!
 //! A node offers the runs that it has finished, and takes those that others offer. What it has it reads again by the hour, and takes anew what is no
-//! longer what it was.
+//! longer what it was. Of a run that was removed a mark stays, by which each node removes what it has of it, however late it comes.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -16,7 +16,9 @@ use axum::extract::Path as InPath;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use stend_fleet::{Agreement, FOLLOWED};
 use stend_model::identity::digest_of_stream;
 use stend_model::record::Summary;
 use stend_model::run::RunState;
@@ -25,7 +27,7 @@ use tokio_util::io::ReaderStream;
 
 use crate::accounts::fresh_secret;
 use crate::api::imports::{LARGEST, Upload, received};
-use crate::database::{Edit, Records, numbered};
+use crate::database::{Database, Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::health::{Places, is_measured};
 use crate::jobs::{Job, State};
@@ -51,14 +53,32 @@ pub(crate) struct Archived {
     size: u64,
     /// The node that offered it.
     node: String,
+    /// That it was removed. A version that does not read this still knows by the rest that the run is not to be offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) removed: Option<Removed>,
 }
 
 impl Archived {
     /// Whether it says what an entry can say, whoever wrote it.
     pub(crate) fn is_sound(&self) -> bool {
-        is_digest(&self.sha256) && self.size <= LARGEST && is_plain_name(&self.node)
+        is_digest(&self.sha256) && self.size <= LARGEST && is_plain_name(&self.node) && self.removed.is_none()
     }
 }
+
+/// That a run was removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Removed {
+    /// When.
+    pub(crate) at: String,
+    /// The node on which it was.
+    pub(crate) on: String,
+}
+
+/// So many runs are removed at once.
+const REMOVED: usize = 50;
+
+/// So many are named in an entry of the journal.
+const NAMED: usize = 20;
 
 fn directory(lab: &Lab) -> PathBuf {
     lab.store.join("archive")
@@ -100,10 +120,10 @@ pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
     if let Some(through) = &lab.through {
         let sent = through.send(&aside, &sha256);
         let _ = std::fs::remove_file(&aside);
-        return Ok(Archived { node: sent?, sha256, size });
+        return Ok(Archived { node: sent?, sha256, size, removed: None });
     }
     std::fs::rename(&aside, place(lab, &sha256)).map_err(failed("the archive"))?;
-    let archived = Archived { sha256, size, node: lab.here().to_owned() };
+    let archived = Archived { sha256, size, node: lab.here().to_owned(), removed: None };
     mark_imported(lab, &archived).map_err(failed("the archive"))?;
     Ok(archived)
 }
@@ -126,16 +146,73 @@ impl Edit<'_, '_> {
     /// Offers a run to all nodes, unless one has.
     pub(crate) fn offer(&mut self, run: &str, archived: &Archived) {
         if self.known.archive.get(run).is_none() {
-            self.put(&format!("archive/{run}"), archived);
+            self.put(&key(run), archived);
         }
     }
+
+    /// Removes finished runs from all nodes.
+    fn remove_runs(&mut self, runs: &[String], node: &str) -> Result<(), ServerError> {
+        refuse_what_is_at_work(self.known, runs)?;
+        let is_there = |run: &&String| self.known.archive.get(run).is_none_or(|archived| archived.removed.is_none());
+        let there: Vec<&str> = runs.iter().filter(is_there).map(String::as_str).collect();
+        let removed = Removed { at: Timestamp::now().to_string(), on: node.to_owned() };
+        for run in &there {
+            if let Some(job) = self.known.job_of_run(run) {
+                self.rely_on(&format!("job/{}", numbered(job.id)));
+            }
+            // One that was not offered yet has no file.
+            let none = || Archived { sha256: String::new(), size: 0, node: node.to_owned(), removed: None };
+            let archived = self.known.archive.get(run).cloned().unwrap_or_else(none);
+            self.put(&key(run), &Archived { removed: Some(removed.clone()), ..archived });
+        }
+        if !there.is_empty() {
+            self.note_removed(&there, Some(node));
+        }
+        Ok(())
+    }
+
+    /// Notes that runs were removed, in a fleet on which node.
+    pub(crate) fn note_removed(&mut self, runs: &[&str], node: Option<&str>) {
+        let more = if runs.len() > NAMED { ", …" } else { "" };
+        let on = node.map(|node| format!(" ({node})")).unwrap_or_default();
+        let named = format!("{}{more}{on}", runs[..runs.len().min(NAMED)].join(", "));
+        self.note(Kind::RunsRemoved, None, &runs.len().to_string(), &named);
+    }
+}
+
+fn key(run: &str) -> String {
+    format!("archive/{run}")
+}
+
+fn refuse_what_is_at_work(known: &Records, runs: &[String]) -> Result<(), ServerError> {
+    let is_open = |run: &&String| known.job_of_run(run).is_some_and(|job| job.state.is_open());
+    let open = runs.iter().find(is_open);
+    open.map_or(Ok(()), |run| Err(ServerError::Refused(format!("run {run} is in the queue: let it end, or stop it"))))
+}
+
+/// Removes finished runs from the fleet of a store: each node then removes what it has of them.
+pub(crate) fn remove_runs(database: &Database, runs: &[String], node: &str) -> Result<(), ServerError> {
+    refuse_what_is_at_work(&database.known(), runs)?;
+    runs.chunks(REMOVED).try_for_each(|some| database.change(|edit| edit.remove_runs(some, node)))
+}
+
+/// When and on which node a run was removed from a fleet, if it was: without reading the rest.
+pub(crate) fn removed(agreement: &dyn Agreement, run: &str) -> Result<Option<Removed>, ServerError> {
+    let entry = agreement.get(&format!("{FOLLOWED}{}", key(run)))?;
+    let archived = entry.and_then(|entry| serde_json::from_str::<Archived>(&entry.value).ok());
+    Ok(archived.and_then(|archived| archived.removed))
 }
 
 /// Keeps the archive of a node, for ever.
 pub(crate) async fn keep(lab: Arc<Lab>) {
     let mut changes = lab.changes();
-    let mut kept =
-        Kept { lock: Places::here().lock, whole: HashSet::new(), later: HashMap::new(), checked: Instant::now() };
+    let mut kept = Kept {
+        lock: Places::here().lock,
+        whole: HashSet::new(),
+        gone: HashSet::new(),
+        later: HashMap::new(),
+        checked: Instant::now(),
+    };
     loop {
         let with = Arc::clone(&lab);
         let Ok(after) = tokio::task::spawn_blocking(move || kept.pass(&with)).await else { return };
@@ -150,6 +227,8 @@ struct Kept {
     lock: PathBuf,
     /// The files that are what they should be, by their SHA-256.
     whole: HashSet<String>,
+    /// The runs that were removed, and of which this node has nothing.
+    gone: HashSet<String>,
     /// What could not be taken or offered, by its SHA-256 or run: when it is tried again, and how long after that.
     later: HashMap<String, (Instant, Duration)>,
     /// When they were last read.
@@ -160,8 +239,10 @@ impl Kept {
     fn pass(mut self, lab: &Lab) -> Self {
         if self.checked.elapsed() >= CHECK {
             self.whole.clear();
+            self.gone.clear();
             self.checked = Instant::now();
         }
+        self.remove_removed(lab);
         self.offer_missing(lab);
         self.take_missing(lab);
         self
@@ -176,6 +257,35 @@ impl Kept {
     fn put_off(&mut self, what: &str) {
         let pause = self.later.get(what).map_or(LOOK, |(_, pause)| (*pause * 2).min(CHECK));
         self.later.insert(what.to_owned(), (Instant::now() + pause, pause));
+    }
+
+    /// Removes what this node has of runs that were removed.
+    fn remove_removed(&mut self, lab: &Lab) {
+        let is_new = |(run, archived): &(&str, &Archived)| archived.removed.is_some() && !self.gone.contains(*run);
+        let files =
+            |(run, archived): (&str, &Archived)| (run.to_owned(), [place(lab, &archived.sha256), mark(lab, archived)]);
+        let new: HashMap<_, _> = lab.known().archive.iter().filter(is_new).map(files).collect();
+        if new.is_empty() || is_measured(&self.lock) {
+            return;
+        }
+        let Ok(runs) = lab.runs() else { return };
+        let here = runs.iter().map(|run| &run.id).filter(|run| new.contains_key(*run));
+        let (busy, here): (Vec<_>, Vec<_>) = here.cloned().partition(|run| work::process(lab, run).is_some());
+        let done =
+            if here.is_empty() { Ok(()) } else { Store::open(&lab.store).and_then(|mut store| store.remove(&here)) };
+        // What cannot be removed now is tried again with the next change.
+        if done.is_err() {
+            return;
+        }
+        for (run, files) in new.into_iter().filter(|(run, _)| !busy.contains(run)) {
+            for file in files {
+                let _ = std::fs::remove_file(file);
+            }
+            self.gone.insert(run);
+        }
+        if !here.is_empty() {
+            lab.changed();
+        }
     }
 
     /// Offers finished runs of this node's store that are not in the archive, also those that were made by hand. A run of the queue is offered by the
@@ -214,7 +324,8 @@ impl Kept {
     /// Takes runs that others have and this node has not, or has damaged.
     fn take_missing(&mut self, lab: &Lab) {
         let wanted = |(run, archived): (&str, &Archived)| (run.to_owned(), archived.clone());
-        let is_unknown = |(_, archived): &(&str, &Archived)| !self.whole.contains(&archived.sha256);
+        let is_unknown =
+            |(_, archived): &(&str, &Archived)| archived.removed.is_none() && !self.whole.contains(&archived.sha256);
         let unknown: Vec<_> = lab.known().archive.iter().filter(is_unknown).map(wanted).collect();
         for (run, archived) in unknown {
             if is_measured(&self.lock) {

@@ -404,6 +404,31 @@ pub fn fleet_status(store: &Path) -> Result<String, ServerError> {
     Ok(serde_json::to_string_pretty(&nodes).expect("it can be written"))
 }
 
+/// Removes finished runs from the fleet of a store, if it is of one, before they are removed from the store: so each node removes them.
+///
+/// # Errors
+/// The fleet does not answer, or one of them is in the queue.
+pub fn remove_from_fleet(store: &Path, runs: &[String]) -> Result<(), ServerError> {
+    if runs.is_empty() {
+        return Ok(());
+    }
+    let Some(joined) = Joined::read_whole(store)? else { return Ok(()) };
+    archive::remove_runs(&Database::open(store, Some(&joined), "rm")?, runs, &joined.node)
+}
+
+/// Refuses a run that was removed from the fleet of a store: its nodes would remove it again.
+///
+/// # Errors
+/// It was, or the fleet's file cannot be used. A fleet that does not answer now refuses nothing.
+pub fn refuse_removed(store: &Path, run: &str) -> Result<(), ServerError> {
+    let Some(joined) = Joined::read(store)? else { return Ok(()) };
+    let Ok(Some(removed)) = archive::removed(&joined.etcd(store)?, run) else { return Ok(()) };
+    let (at, on) = (tell::local(&removed.at), removed.on);
+    Err(ServerError::Refused(format!(
+        "run {run} was removed from the fleet on node {on}, {at}; another store takes it: --store"
+    )))
+}
+
 fn no_fleet() -> ServerError {
     ServerError::Refused("this store is of no fleet: `stend fleet join` makes it a node of one".into())
 }

@@ -160,9 +160,9 @@ fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> 
     };
     let name = job.node.clone().filter(|node| *node != fleet.node)?;
     let entry = known.nodes.get(&name)?.clone();
-    // A run that has ended is in each archive, sooner or later; what its command said is where it was said.
+    // A run that has ended is in each archive, sooner or later, or was removed; what its command said is where it was said.
     let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
-    let is_here = archived.is_some_and(|archived| archive::is_imported(lab, archived));
+    let is_here = archived.is_some_and(|archived| archived.removed.is_some() || archive::is_imported(lab, archived));
     (!is_here).then(|| (job.clone(), name, entry))
 }
 

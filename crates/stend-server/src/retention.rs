@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use stend_model::quantity::{parse_duration, parse_size};
 
+use crate::database::Edit;
 use crate::health::{Places, is_measured};
-use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::work;
 
@@ -16,9 +16,6 @@ const EVERY: Duration = Duration::from_secs(6 * 3600);
 
 /// How soon again, where a run was being measured: removing works the disk.
 const SOON: Duration = Duration::from_secs(60);
-
-/// So many are named in an entry.
-const NAMED: usize = 20;
 
 /// Which runs are removed: finished ones without a label.
 #[derive(Debug, Clone, Deserialize)]
@@ -62,13 +59,14 @@ pub(crate) async fn keep(lab: Arc<Lab>, retention: Retention) {
         // What cannot be removed now may be later; a store without runs has none to remove.
         let said = work::said(&lab, retention.words()).await.unwrap_or_default();
         let removed = said.lines().filter_map(|line| line.strip_prefix("removed: run ")?.split([' ', ',']).next());
-        let mut removed: Vec<&str> = removed.collect();
-        if !removed.is_empty() {
-            let count = removed.len();
-            removed.truncate(NAMED);
-            let more = if count > NAMED { ", …" } else { "" };
-            let (count, named) = (count.to_string(), format!("{}{more}", removed.join(", ")));
-            let _ = lab.note(Kind::RunsRemoved, None, count, named).await;
+        let removed: Vec<String> = removed.map(str::to_owned).collect();
+        // In a fleet the command has noted it.
+        if !removed.is_empty() && lab.fleet.is_none() {
+            let note = move |edit: &mut Edit| {
+                edit.note_removed(&removed.iter().map(String::as_str).collect::<Vec<_>>(), None);
+                Ok(())
+            };
+            let _ = lab.change(note).await;
         }
         tokio::time::sleep(EVERY).await;
     }

@@ -1489,7 +1489,7 @@ server-import-file = A file of stend export, hyperfine or go test
 server-samples = Series
 server-load = Load average over 1, 5 and 15 minutes
 server-rig = Rig, if one is to be loaded
-server-journal-runs-removed = Runs removed by retention, { $about }: { $detail }
+server-journal-runs-removed = Runs removed, { $about }: { $detail }
 
 server-nodes = Nodes
 server-no-fleet = This server is of no fleet: stend serve --fleet makes it a node of one.

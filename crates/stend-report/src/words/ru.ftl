@@ -1498,7 +1498,7 @@ server-import-file = Файл stend export, hyperfine или go test
 server-samples = Ряды
 server-load = Средняя загрузка за 1, 5 и 15 минут
 server-rig = Стенд (если нужен)
-server-journal-runs-removed = Удалено прогонов по правилу хранения, { $about }: { $detail }
+server-journal-runs-removed = Удалено прогонов, { $about }: { $detail }
 
 server-nodes = Узлы
 server-no-fleet = Этот сервер не входит в группу узлов. Чтобы включить его, запустите stend serve --fleet.

@@ -47,6 +47,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         read.push((path.display().to_string(), read_file(path, arguments.host.as_deref())?));
     }
     let directory = global.store_directory()?;
+    for (name, (record, _)) in &read {
+        stend_server::refuse_removed(&directory, &record.run.id)
+            .map_err(|why| Failure::usage(format!("{name}: {why}")))?;
+    }
     let mut store = Store::open(&directory)?;
     let hosts = Hosts::read(&directory).map_err(Failure::usage)?;
     for (name, (mut record, series)) in read {

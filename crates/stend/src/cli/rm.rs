@@ -13,8 +13,10 @@ use stend_store::{MeasuringLock, Store};
 use super::Global;
 use super::completions;
 use super::failure::{Exit, Failure};
+use super::serve::failure;
 
 #[derive(Debug, Args)]
+#[command(after_help = "On a node of a fleet, finished runs are removed from all nodes (docs/guide/fleet.md)")]
 pub(super) struct Arguments {
     /// The runs: ids or prefixes of them, labels, `last`, or `last~1` for the one before
     #[arg(required_unless_present_any = ["older_than", "to_size"], add = completions::runs())]
@@ -59,8 +61,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let _locks = hosts.into_iter().map(lock).collect::<Result<Vec<_>, _>>()?;
     let sizes = chosen.iter().map(|run| store.size_of(&run.id)).collect::<Result<Vec<_>, _>>()?;
     if !arguments.dry_run {
-        let ids: Vec<String> = chosen.iter().map(|run| run.id.clone()).collect();
-        store.remove(&ids)?;
+        let ids = |of: &[&Summary]| of.iter().map(|run| run.id.clone()).collect::<Vec<String>>();
+        let finished: Vec<_> = chosen.iter().copied().filter(|run| run.is_finished()).collect();
+        stend_server::remove_from_fleet(&directory, &ids(&finished)).map_err(failure)?;
+        store.remove(&ids(&chosen))?;
     }
     if !global.quiet {
         let word = if arguments.dry_run { "would be removed" } else { "removed" };

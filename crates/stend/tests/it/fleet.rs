@@ -100,6 +100,65 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
 }
 
 #[test]
+fn a_run_that_is_removed_is_removed_from_each_node_however_late_it_comes() {
+    let Some(mut etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
+    let beta = quick_node(&other, &etcd, "beta");
+    let runs = [(); 3].map(|()| {
+        let made = alpha.order(&short(), &[]).json();
+        alpha.until(&made["id"], "finished");
+        made["run"].as_str().unwrap().to_owned()
+    });
+    let has = |stand: &Stand, run: &str| stand.run(&["show", run]).status == Some(0);
+    let files = |stand: &Stand| std::fs::read_dir(stand.store().join("archive")).unwrap().count();
+    wait_until("beta has all", || runs.iter().all(|run| has(&other, run)) && files(&other) == 6);
+    other.fine(&["export", &runs[0], "--output", "kept"]);
+    beta.kill(Signal::TERM);
+    one.fine(&["rm", &runs[0], "--dry-run"]);
+    assert!(has(&one, &runs[0]));
+    one.fine(&["rm", &runs[0]]);
+    wait_until("alpha has no file of it", || files(&one) == 4);
+    assert!(!has(&one, &runs[0]) && has(&other, &runs[0]), "beta is away");
+    // A version that does not know the mark has an entry to read.
+    let entry = etcd.get(&format!("lab/archive/{}", runs[0])).unwrap();
+    let entry: serde_json::Value = serde_json::from_str(&entry).unwrap();
+    assert!(entry["sha256"].is_string() && entry["size"].is_u64() && entry["removed"]["on"] == "alpha", "{entry}");
+    let beta = quick_node(&other, &etcd, "beta");
+    wait_until("beta has removed it too", || !has(&other, &runs[0]) && files(&other) == 4);
+    assert_eq!(
+        beta.ask("GET", &format!("/api/v1/runs/{}", runs[0]), &[&format!("cookie: {}", alpha.cookie)], "").status,
+        404
+    );
+    // It is offered to nobody again, and not taken from a file.
+    let kept = other.path().join("kept");
+    for stand in [&one, &other] {
+        stand.refused(&["import", kept.to_str().unwrap()], &["was removed from the fleet on node alpha", "--store"]);
+        assert!(!has(stand, &runs[0]));
+    }
+    let elsewhere = one.path().join("elsewhere");
+    one.fine(&["--store", elsewhere.to_str().unwrap(), "import", kept.to_str().unwrap()]);
+    // By rule it is the same.
+    beta.kill(Signal::TERM);
+    other.fine(&["label", &runs[1], "kept"]);
+    std::fs::write(other.store().join("server.toml"), "[retention]\nto_size = \"1\"\n").unwrap();
+    let beta = quick_node(&other, &etcd, "beta");
+    wait_until("the rule is followed on both", || [&one, &other].iter().all(|stand| !has(stand, &runs[2])));
+    wait_until("its files are gone", || files(&one) == 2 && files(&other) == 2);
+    let journal = alpha.get("/api/v1/journal?category=runs").json()["entries"].clone();
+    let removed = journal.as_array().unwrap().iter().filter(|entry| entry["kind"] == "runs-removed");
+    let removed: Vec<_> = removed.map(|entry| (entry["about"].as_str(), entry["detail"].as_str().unwrap())).collect();
+    let noted = [format!("{} (beta)", runs[2]), format!("{} (alpha)", runs[0])];
+    assert_eq!(removed, noted.each_ref().map(|detail| (Some("1"), &**detail)));
+    // Without the fleet nothing is removed.
+    etcd.kill();
+    let refused = one.run(&["rm", &runs[1]]);
+    assert!(refused.status == Some(4) && refused.err.lines().count() == 1, "{}", refused.err);
+    assert!(has(&one, &runs[1]));
+    drop(beta);
+}
+
+#[test]
 fn another_node_goes_on_with_what_a_dead_one_has_made() {
     another_goes_on_after(Signal::KILL);
 }

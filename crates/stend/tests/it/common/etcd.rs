@@ -48,6 +48,13 @@ impl Etcd {
         !stend_fleet::Etcd::new(address, Access::default()).unwrap().list(prefix).unwrap().entries.is_empty()
     }
 
+    /// What the fleet has under a key.
+    pub(crate) fn get(&self, key: &str) -> Option<String> {
+        let address = Address::parse(&self.fleet()).unwrap();
+        let etcd = stend_fleet::Etcd::new(address, Access::default()).unwrap();
+        etcd.get(key).unwrap().map(|entry| entry.value)
+    }
+
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
