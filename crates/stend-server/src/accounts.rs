@@ -364,6 +364,17 @@ impl Edit<'_, '_> {
         Ok(())
     }
 
+    /// Makes a user what they were before, or removes one who was none. One who was removed comes back as another one: what they had signed in with stays
+    /// ended.
+    pub(crate) fn put_back_user(&mut self, name: &str, before: Option<&Account>) -> Result<(), ServerError> {
+        let Some(before) = before else { return self.remove_user(name) };
+        self.known.refuse_to_lose_the_last_admin(name, before.role)?;
+        let made_at = self.known.account(name).map_or_else(|| Timestamp::now().to_string(), |now| now.made_at.clone());
+        let account = Account { made_at, ..before.clone() };
+        self.set_accounts(|all| drop(all.insert(name.to_owned(), account)));
+        Ok(())
+    }
+
     /// Makes the change only if this user may start runs; whoever started the server may.
     pub(crate) fn rely_on_operator(&mut self, name: Option<&str>) -> Result<(), ServerError> {
         self.rely_on(USERS);

@@ -15,6 +15,7 @@ use crate::accounts::{Account, Kept};
 use crate::archive::Archived;
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
+use crate::former::Former;
 use crate::gate::{AGENT, Myself};
 use crate::jobs::{Job, Ordered, Progress};
 use crate::joined::Joined;
@@ -46,6 +47,8 @@ pub(crate) struct Records {
     pub(crate) counts: Table<i64>,
     /// The entries of the journal, by their numbers.
     pub(crate) journal: Table<Noted>,
+    /// What changes found, by the numbers of their entries in the journal.
+    pub(crate) former: Table<Former>,
     /// The places of those who are told, by their names.
     pub(crate) places: Table<Place>,
     /// When a file was last sent, by its SHA-256.
@@ -92,6 +95,7 @@ impl Known for Records {
             "line" => self.lines.set(rest, entry),
             "count" => self.counts.set(rest, entry),
             "journal" => self.journal.set(rest, entry),
+            "former" => self.former.set(rest, entry),
             "told" => self.places.set(rest, entry),
             "file" => self.files.set(rest, entry),
             "node" => self.nodes.set(rest, entry),
@@ -112,6 +116,7 @@ impl Known for Records {
             "line" => self.lines.revision(rest),
             "count" => self.counts.revision(rest),
             "journal" => self.journal.revision(rest),
+            "former" => self.former.revision(rest),
             "told" => self.places.revision(rest),
             "file" => self.files.revision(rest),
             "node" => self.nodes.revision(rest),
@@ -210,6 +215,10 @@ pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerErr
             let mut line: Planned = serde_json::from_str(&entry.value).map_err(strange)?;
             line.name_machine(node);
             serde_json::to_string(&line).map_err(strange)?
+        } else if key.starts_with("lab/former/") {
+            let mut former: Former = serde_json::from_str(&entry.value).map_err(strange)?;
+            former.name_machine(node);
+            serde_json::to_string(&former).map_err(strange)?
         } else {
             entry.value
         };

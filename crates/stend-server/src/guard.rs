@@ -100,13 +100,18 @@ pub(crate) async fn needs(State(least): State<Role>, request: Request, next: Nex
     if who.as_ref().is_some_and(|who| who.role >= least) {
         return next.run(request).await;
     }
-    let is = who.as_ref().map_or("nobody", |who| who.role.word());
-    let said = format!("this needs the role {}, and you are signed in as {is}", least.word());
-    let problem = Problem::new(StatusCode::FORBIDDEN, said);
+    let problem = lacks(least, who.as_ref());
     if request.uri().path().starts_with("/api/") {
         return problem.into_response();
     }
     crate::pages::trouble(Reader::of(request.headers(), who), &problem)
+}
+
+/// Says that somebody lacks a role.
+pub(crate) fn lacks(least: Role, who: Option<&Who>) -> Problem {
+    let is = who.map_or("nobody", |who| who.role.word());
+    let said = format!("this needs the role {}, and you are signed in as {is}", least.word());
+    Problem::new(StatusCode::FORBIDDEN, said)
 }
 
 /// Lets those pass who have signed in themselves: what a program does with a token must not outlive the token.

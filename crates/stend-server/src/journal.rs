@@ -96,6 +96,7 @@ kinds! {
     RunsRemoved "runs-removed" Runs false,
     ScheduleAdded "schedule-added" Runs false,
     ScheduleRemoved "schedule-removed" Runs false,
+    SchedulePutBack "schedule-put-back" Runs false,
     ScheduleRefused "schedule-refused" Runs true,
     RunWorse "run-worse" Verdicts true,
     RuleRefused "rule-refused" Verdicts false,
@@ -110,6 +111,7 @@ kinds! {
     UserAdded "user-added" Users false,
     UserRemoved "user-removed" Users false,
     RoleChanged "role-changed" Users false,
+    UserPutBack "user-put-back" Users false,
     PasswordChanged "password-changed" Users false,
     TokenMade "token-made" Users false,
     TokenEnded "token-ended" Users false,
@@ -160,6 +162,15 @@ impl Noted {
         let (about, detail) = (of_agent(&self.about), of_agent(&self.detail));
         Self { at: Timestamp::now().to_string(), who: Some(name.to_owned()), about, detail, ..self }
     }
+
+    /// Whether it is of a change to this user.
+    pub(crate) fn is_of_user(&self, name: &str) -> bool {
+        let is_change = matches!(
+            self.kind,
+            Kind::UserAdded | Kind::UserRemoved | Kind::RoleChanged | Kind::UserPutBack | Kind::PasswordChanged
+        );
+        is_change && self.about == name
+    }
 }
 
 fn entry((number, noted): (&str, &Noted)) -> Entry {
@@ -177,20 +188,21 @@ fn entry((number, noted): (&str, &Noted)) -> Entry {
 }
 
 impl Edit<'_, '_> {
-    /// Adds an entry.
-    pub(crate) fn note(&mut self, kind: Kind, who: Option<&str>, about: &str, detail: &str) {
+    /// Adds an entry, and gives its number; an agent does not know it.
+    pub(crate) fn note(&mut self, kind: Kind, who: Option<&str>, about: &str, detail: &str) -> i64 {
         let (who, about, detail) = (who.map(str::to_owned), about.to_owned(), detail.to_owned());
         let noted = Noted { at: Timestamp::now().to_string(), kind, who, about, detail };
         if self.known.myself.is_some() {
             let text = serde_json::to_string(&noted).expect("it can be written");
             self.beside(Change::Put(format!("{NEW_ENTRY}{}", fresh_secret()), text));
-            return;
+            return 0;
         }
         let mut id = self.known.last_entry() + 1;
         while self.puts(&key(id)) {
             id += 1;
         }
         self.put(&key(id), &noted);
+        id
     }
 
     /// The same, unless it says what the last one says.

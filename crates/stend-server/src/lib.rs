@@ -16,6 +16,7 @@ mod error;
 mod etag;
 mod files;
 mod fleet;
+mod former;
 mod gate;
 mod guard;
 mod health;
@@ -285,6 +286,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/rigs/{rig}/down", post(pages::rigs::down))
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
+        .route("/journal/{entry}/put-back", post(pages::journal::put_back))
         .route("/api/v1/plan", post(api::jobs::plan))
         .route("/api/v1/jobs", post(api::jobs::start))
         .route("/api/v1/batches", post(api::jobs::start_batch))
@@ -295,6 +297,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/schedule", post(api::schedule::add))
         .route("/api/v1/schedule/{line}", delete(api::schedule::remove))
         .route("/api/v1/journal", get(api::journal::journal))
+        .route("/api/v1/journal/{entry}/put-back", post(api::journal::put_back))
         .layer(from_fn_with_state(Role::Operator, needs));
     let admins = Router::new()
         .route("/access/users", post(pages::access::add_user))

@@ -182,6 +182,12 @@ fn requests() -> Vec<Request> {
             query: &[("category", "string"), ("before", "integer"), ("limit", "integer")],
             ..operators(get("/journal", "List the journal, newest first", own::<Entries>()))
         },
+        operators(post(
+            "/journal/{entry}/put-back",
+            "Make what a change of the schedule, or for admins of users, changed as it was before, if nothing has changed it since",
+            "204",
+            Nothing,
+        )),
         get("/nodes", "List the nodes of the fleet, and the members of etcd", own::<Nodes>()),
         get("/changes", "Follow the queue, the schedule and the journal: an event whenever one has changed", Events),
         get("/me", "Say who is signed in", own::<Who>()),
@@ -252,7 +258,7 @@ fn operation(request: &Request, generator: &mut SchemaGenerator, taken: &mut Sch
     };
     let in_path = request.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let in_path = in_path.map(|name| {
-        let kind = if matches!(name, "job" | "line" | "token") { "integer" } else { "string" };
+        let kind = if matches!(name, "job" | "line" | "token" | "entry") { "integer" } else { "string" };
         json!({ "name": name, "in": "path", "required": true, "schema": { "type": kind } })
     });
     let in_query = request.query.iter().map(|(name, kind)| {

@@ -118,6 +118,17 @@ impl Edit<'_, '_> {
         self.remove(&key(id));
         Some(line)
     }
+
+    /// Adds a line again that was removed, or removes one that was added, and gives its times.
+    pub(crate) fn put_back_line(&mut self, id: i64, before: Option<&Planned>) -> Result<String, ServerError> {
+        let Some(before) = before else {
+            let missing = || ServerError::Missing(format!("there is no line {id}"));
+            return self.remove_line(id).map(|line| line.cron).ok_or_else(missing);
+        };
+        self.name_files(&before.order)?;
+        self.put(&key(id), before);
+        Ok(before.cron.clone())
+    }
 }
 
 fn key(id: i64) -> String {

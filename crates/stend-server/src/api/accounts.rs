@@ -89,7 +89,7 @@ pub(crate) fn add(database: &Database, who: Option<&str>, name: &str, role: Role
     let hashed = hash(&password)?;
     database.change(|edit| {
         edit.add_user(name, role, &hashed)?;
-        edit.note(journal::Kind::UserAdded, who, name, role.word());
+        edit.note_user(journal::Kind::UserAdded, who, name, role.word());
         Ok(())
     })?;
     Ok(Password { name: name.to_owned(), password })
@@ -116,7 +116,7 @@ pub(crate) async fn changed(lab: &Arc<Lab>, who: Who, name: String, role: Role) 
     let set = move |lab: &Lab| {
         let is_more = lab.database.change(|edit| {
             edit.set_role(&name, role)?;
-            edit.note(journal::Kind::RoleChanged, who.name.as_deref(), &name, role.word());
+            edit.note_user(journal::Kind::RoleChanged, who.name.as_deref(), &name, role.word());
             Ok(role < Role::Operator && edit.stop_some(&name))
         })?;
         stop_rest(&lab.database, &name, is_more)
@@ -160,14 +160,14 @@ pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, name: String) -> Answer<()
 pub(crate) fn remove(database: &Database, who: Option<&str>, name: &str) -> Result<(), ServerError> {
     let is_more = database.change(|edit| {
         edit.remove_user(name)?;
-        edit.note(journal::Kind::UserRemoved, who, name, "");
+        edit.note_user(journal::Kind::UserRemoved, who, name, "");
         Ok(edit.stop_some(name))
     })?;
     stop_rest(database, name, is_more)
 }
 
 /// Stops what is left of what somebody asked for who may start nothing any more.
-fn stop_rest(database: &Database, name: &str, mut is_more: bool) -> Result<(), ServerError> {
+pub(super) fn stop_rest(database: &Database, name: &str, mut is_more: bool) -> Result<(), ServerError> {
     while is_more {
         is_more = database.change(|edit| Ok(edit.stop_some(name)))?;
     }

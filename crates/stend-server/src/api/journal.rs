@@ -1,13 +1,21 @@
 //! The journal.
 
-use axum::Json;
-use axum::extract::Query;
+use std::sync::Arc;
+
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use stend_model::record::JSON_VERSION;
 
-use super::{Answer, Served, cut, page};
+use super::accounts::stop_rest;
+use super::{Answer, Served, blocking, cut, page};
+use crate::accounts::Who;
+use crate::error::ServerError;
+use crate::former::{Former, no_change};
+use crate::guard::lacks;
 use crate::journal::{Category, Entry};
 use crate::lab::Lab;
 
@@ -38,4 +46,21 @@ pub(crate) fn entries(lab: &Lab, which: &WhichEntries) -> Answer<Entries> {
     let mut entries = lab.known().entries(which.category, which.before, limit + 1);
     let next = cut(&mut entries, limit, |entry| entry.id);
     Ok(Entries { schema_version: JSON_VERSION, entries, next })
+}
+
+/// Makes what a change changed as it was before it, if nothing has changed the same since.
+pub(crate) async fn put_back(lab: Served, who: Extension<Who>, Path(entry): Path<i64>) -> Answer<StatusCode> {
+    was_put_back(&lab, who.0, entry).await.map(|()| StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn was_put_back(lab: &Arc<Lab>, who: Who, entry: i64) -> Answer<()> {
+    let least = lab.known().former(entry).map(Former::needs).ok_or_else(|| no_change(entry))?;
+    if who.role < least {
+        return Err(lacks(least, Some(&who)));
+    }
+    let put_back = move |lab: &Lab| {
+        let left = lab.database.change(|edit| edit.put_back(entry, who.name.as_deref()))?;
+        left.map_or(Ok::<_, ServerError>(()), |name| stop_rest(&lab.database, &name, true))
+    };
+    Ok(blocking(lab, put_back).await??)
 }

@@ -60,7 +60,7 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
     let add = move |edit: &mut Edit| {
         edit.name_files(&order)?;
         let line = edit.add_line(&cron, &order, who.name.as_deref());
-        edit.note(Kind::ScheduleAdded, who.name.as_deref(), &cron, &order.work());
+        edit.note_line(Kind::ScheduleAdded, who.name.as_deref(), line.id, &cron, &order.work());
         Ok(line)
     };
     Ok(lab.change(add).await?)
@@ -74,7 +74,7 @@ pub(crate) async fn removed(lab: &Arc<Lab>, who: Who, id: i64) -> Answer<()> {
     let remove = move |edit: &mut Edit| {
         let line = edit.remove_line(id);
         if let Some(line) = &line {
-            edit.note(Kind::ScheduleRemoved, who.name.as_deref(), &line.cron, &line.order.work());
+            edit.note_line(Kind::ScheduleRemoved, who.name.as_deref(), id, &line.cron, &line.order.work());
         }
         Ok(line.is_some())
     };

@@ -139,7 +139,7 @@ fn each_request_is_done_for_its_role_and_refused_to_those_below() {
 /// A path with names and numbers of nothing in place of what it takes.
 fn sent(path: &str) -> String {
     let part = |part: &str| match part {
-        "{job}" | "{line}" | "{token}" | "{entry}" => "7".to_owned(),
+        "{job}" | "{line}" | "{token}" | "{entry}" => "700".to_owned(),
         part if part.starts_with('{') => "none".to_owned(),
         part => part.to_owned(),
     };
@@ -259,6 +259,123 @@ fn users_are_added_and_removed_by_a_command_while_the_server_serves() {
     ] {
         let ended = stand.run(arguments);
         assert!(ended.status == Some(2) && ended.err.contains(part), "{arguments:?}: {}", ended.err);
+    }
+}
+
+/// The number of the newest entry of a kind.
+fn newest(server: &Server, kind: &str) -> Value {
+    let entries = server.get("/api/v1/journal").json()["entries"].as_array().unwrap().clone();
+    entries.iter().find(|entry| entry["kind"] == kind).unwrap_or_else(|| panic!("{kind}: {entries:#?}"))["id"].clone()
+}
+
+#[test]
+fn a_change_of_users_or_schedule_is_put_back_unless_another_came_after_it() {
+    let stand = Stand::new();
+    puts_back(&stand, &mut Server::strange(&stand));
+}
+
+/// The same for a server and for a node.
+pub(crate) fn puts_back(stand: &Stand, server: &mut Server) {
+    let [admin, anna, boris] =
+        [("admin", "admin"), ("anna", "operator"), ("boris", "viewer")].map(|(name, role)| user(stand, name, role));
+    let put_back = |server: &Server, entry: &Value| {
+        let answer = server.ask("POST", &format!("/api/v1/journal/{entry}/put-back"), &[], "");
+        let said =
+            if answer.status == 204 { String::new() } else { answer.json()["detail"].as_str().unwrap().to_owned() };
+        (answer.status, said)
+    };
+    let fine = (204, String::new());
+    let cookie = |server: &mut Server, name: &str, password: &str| {
+        assert_eq!(sign_in(server, name, password).status, 303, "{name}");
+        server.cookie.clone()
+    };
+    let of_boris = cookie(server, "boris", &boris);
+    let token = server.ask("POST", "/api/v1/tokens", &[], "").json()["token"].as_str().unwrap().to_owned();
+    let of_anna = cookie(server, "anna", &anna);
+    let of_admin = cookie(server, "admin", &admin);
+    let users = |server: &Server| server.get("/api/v1/users").json()["users"].clone();
+    let role = |server: &Server, name: &str| {
+        users(server).as_array().unwrap().iter().find(|user| user["name"] == name).map(|user| user["role"].clone())
+    };
+    // A role, and that it was put back.
+    let change = |server: &Server, name: &str, role: &str| {
+        server.ask("PATCH", &format!("/api/v1/users/{name}"), &[JSON], &json!({ "role": role }).to_string()).status
+    };
+    assert_eq!(change(server, "boris", "operator"), 204);
+    let changed = newest(server, "role-changed");
+    server.cookie.clone_from(&of_anna);
+    assert_eq!(put_back(server, &changed).0, 403, "an operator does nothing to users");
+    server.cookie.clone_from(&of_admin);
+    assert_eq!(put_back(server, &changed), fine);
+    assert_eq!(role(server, "boris"), Some(json!("viewer")));
+    let again = put_back(server, &changed);
+    assert_eq!(
+        again,
+        (422, format!("entry {} has changed the same after entry {changed}", newest(server, "user-put-back")))
+    );
+    assert_eq!(put_back(server, &newest(server, "user-put-back")), fine);
+    assert_eq!(role(server, "boris"), Some(json!("operator")));
+    server.cookie.clone_from(&of_boris);
+    assert_eq!(server.get("/api/v1/me").status, 200, "the session goes on");
+    // Who was removed comes back with the password, and what was ended stays so.
+    server.cookie.clone_from(&of_admin);
+    assert_eq!(server.ask("DELETE", "/api/v1/users/boris", &[], "").status, 204);
+    let removed = newest(server, "user-removed");
+    assert_eq!(put_back(server, &removed), fine);
+    assert_eq!(role(server, "boris"), Some(json!("operator")));
+    server.cookie.clone_from(&of_boris);
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    server.cookie.clear();
+    assert_eq!(server.ask("GET", "/api/v1/me", &[&format!("authorization: Bearer {token}")], "").status, 401);
+    cookie(server, "boris", &boris);
+    // A new password came after it.
+    server.cookie.clone_from(&of_admin);
+    let back = newest(server, "user-put-back");
+    assert_eq!(server.ask("POST", "/api/v1/users/boris/password", &[], "").status, 200);
+    let later = newest(server, "password-changed");
+    assert_eq!(put_back(server, &back), (422, format!("entry {later} has changed the same after entry {back}")));
+    assert_eq!(put_back(server, &later).0, 404, "passwords are not put back");
+    // Somebody who was added goes, with what they had signed in with; the last admin stays.
+    assert_eq!(put_back(server, &newest(server, "user-added")).0, 422, "boris was changed since");
+    let carla = user(stand, "carla", "admin");
+    let of_carla = cookie(server, "carla", &carla);
+    assert_eq!(change(server, "admin", "viewer"), 204);
+    let last = put_back(server, &newest(server, "user-added"));
+    assert!(last.0 == 422 && last.1.contains("last admin"), "{last:?}");
+    assert_eq!(put_back(server, &newest(server, "role-changed")), fine);
+    server.cookie.clone_from(&of_admin);
+    assert_eq!(put_back(server, &newest(server, "user-added")), fine);
+    server.cookie.clone_from(&of_carla);
+    assert_eq!(server.get("/api/v1/me").status, 401);
+    // A line of the schedule, by an operator and by the page.
+    server.cookie.clone_from(&of_anna);
+    let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
+    let line = server.ask("POST", "/api/v1/schedule", &[JSON], &line).json();
+    let lines = |server: &Server| server.get("/api/v1/schedule").json()["lines"].clone();
+    assert_eq!(server.ask("DELETE", &format!("/api/v1/schedule/{}", line["id"]), &[], "").status, 204);
+    let (added, removed) = (newest(server, "schedule-added"), newest(server, "schedule-removed"));
+    let button = |entry: &Value| format!("action=\"/journal/{entry}/put-back\"");
+    let page = server.get("/journal").body;
+    assert!(page.contains(&button(&removed)) && !page.contains(&button(&added)), "{page}");
+    assert!(!page.contains(&button(&newest(server, "user-put-back"))), "that is for admins");
+    let refused = server.ask("POST", &format!("/journal/{added}/put-back"), &[FORM], "");
+    assert!(
+        refused.status == 422 && refused.body.contains(&format!("entry {removed} has changed")),
+        "{}",
+        refused.body
+    );
+    let done = server.ask("POST", &format!("/journal/{removed}/put-back"), &[FORM], "");
+    assert_eq!((done.status, done.header("location")), (303, Some("/journal")));
+    assert_eq!(lines(server), json!([line]));
+    assert_eq!(put_back(server, &newest(server, "schedule-put-back")), fine);
+    assert_eq!(lines(server), json!([]));
+    assert_eq!(put_back(server, &newest(server, "schedule-put-back")), fine);
+    assert_eq!(lines(server), json!([line]));
+    // Hashes are in what is kept, and in nothing that is told.
+    server.cookie.clone_from(&of_admin);
+    assert_eq!(put_back(server, &json!(1_000_000)).0, 404);
+    for path in ["/api/v1/journal?limit=1000", "/journal", "/api/v1/users", "/access", "/api/v1/openapi.json"] {
+        assert!(!server.get(path).body.contains("argon2"), "{path}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use rustix::process::Signal;
 use serde_json::json;
 
+use crate::access::puts_back;
 use crate::common::etcd::Etcd;
 use crate::common::sshd::Sshd;
 use crate::common::{Stand, wait_until};
@@ -275,7 +276,10 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
     alone.until(&alone.order(&short(), &[]).json()["id"], "finished");
     let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
-    assert_eq!(alone.ask("POST", "/api/v1/schedule", &["content-type: application/json"], &line).status, 201);
+    let add = || alone.ask("POST", "/api/v1/schedule", &["content-type: application/json"], &line);
+    assert_eq!(add().status, 201);
+    let path = format!("/api/v1/schedule/{}", add().json()["id"]);
+    assert_eq!(alone.ask("DELETE", &path, &[], "").status, 204);
     let busy = stand.run(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
     assert!(busy.status == Some(4) && busy.err.contains("serve"), "{}", busy.err);
     let before = alone.get("/api/v1/journal?category=runs").json()["entries"].clone();
@@ -285,7 +289,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     stand.fine(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
     other.refused(&["fleet", "init", &etcd.fleet()], &["there is a fleet"]);
     other.fine(&["fleet", "join", &etcd.fleet(), "--node", "beta"]);
-    let (alpha, beta) = (Server::strange(&stand), Server::strange(&other).signed_in_as("anna", password.trim()));
+    let (mut alpha, beta) = (Server::strange(&stand), Server::strange(&other).signed_in_as("anna", password.trim()));
+    alpha.cookie.clone_from(&beta.cookie);
     assert_eq!(beta.get("/api/v1/journal?category=runs").json()["entries"], before);
     let of = |path: &str, list: &str| beta.get(path).json()[list][0].clone();
     assert_eq!(of("/api/v1/jobs", "jobs")["order"]["machine"], "alpha");
@@ -300,6 +305,12 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let wrong = stand.run(&["fleet", "doctor"]);
     assert!(wrong.status == Some(1) && wrong.err.contains("three or five"), "{}", wrong.err);
     assert_eq!(wrong.err.lines().count(), 1, "{}", wrong.err);
+    // What was done before can be put back on any node.
+    let entries = beta.get("/api/v1/journal").json()["entries"].as_array().unwrap().clone();
+    let removed = entries.iter().find(|entry| entry["kind"] == "schedule-removed").unwrap()["id"].clone();
+    assert_eq!(beta.ask("POST", &format!("/api/v1/journal/{removed}/put-back"), &[], "").status, 204);
+    let lines = alpha.get("/api/v1/schedule").json()["lines"].clone();
+    assert_eq!([0, 1].map(|line| lines[line]["order"]["machine"].clone()), ["alpha", "alpha"], "{lines:#}");
     // Users are users of all nodes.
     other.fine(&["users", "add", "boris"]);
     assert_eq!(stand.fine(&["users"]).out.lines().count(), 2);
@@ -349,6 +360,14 @@ fn a_fleet_whose_etcd_is_lost_begins_again_from_a_back_up() {
     wait_until("beta has both runs", || archived(&other) == archived(&stand));
     assert_eq!(archived(&copy), archived(&stand));
     wait_until("they are in its store", || runs.iter().all(|run| other.run(&["show", run]).status == Some(0)));
+}
+
+#[test]
+fn a_change_is_put_back_in_a_fleet_as_on_one_server() {
+    let Some(etcd) = Etcd::start() else { return };
+    let stand = Stand::new();
+    join_quickly(&stand.store(), &etcd, "alpha");
+    puts_back(&stand, &mut Server::strange(&stand));
 }
 
 #[test]
