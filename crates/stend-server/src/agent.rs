@@ -287,7 +287,7 @@ impl Through {
     /// Sends a finished run for the archive, and gives the node that has it now.
     pub(crate) fn send(&self, file: &Path, sha256: &str) -> Result<String, ServerError> {
         Ok(self.ask(true, |link, url, bearer| {
-            let request = link.put(format!("{url}/api/v1/agent/archive/{sha256}")).header("authorization", bearer);
+            let request = link.post(format!("{url}/api/v1/agent/archive/{sha256}")).header("authorization", bearer);
             request.send(File::open(file)?)
         })?)
     }

@@ -153,7 +153,7 @@ pub(crate) async fn certificate(lab: Served) -> Result<Json<String>, Problem> {
 pub(crate) async fn join(State(lab): State<Arc<Lab>>, headers: HeaderMap) -> Result<Json<Invited>, Problem> {
     let used = || {
         Problem::new(
-            StatusCode::FORBIDDEN,
+            StatusCode::UNAUTHORIZED,
             "this invitation was used, or is older than an hour: `stend fleet invite` prints another",
         )
     };

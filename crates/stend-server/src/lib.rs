@@ -53,7 +53,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::routing::{delete, get, post, put};
+use axum::routing::{delete, get, post};
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use stend_stand::lock::{FileLock, LockError};
 use stend_store::Store;
@@ -318,7 +318,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/agent/view", get(gate::watch))
         .route("/api/v1/agent/entries", get(gate::entries))
         .route("/api/v1/agent/changes", post(gate::commit))
-        .route("/api/v1/agent/archive/{sha256}", put(gate::keep))
+        .route("/api/v1/agent/archive/{sha256}", post(gate::keep))
         .layer(from_fn_with_state(Arc::clone(lab), gate::agents));
     Router::new()
         .route("/api/v1/join", post(invitation::join))

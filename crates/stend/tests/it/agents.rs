@@ -328,8 +328,8 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
         let refused = ask("POST", "/api/v1/agent/changes", body);
         assert_eq!(refused.status, status, "{}", refused.body);
     }
-    assert_eq!(ask("PUT", "/api/v1/agent/archive/..%2f..%2fserver", "x").status, 400);
-    assert_eq!(ask("PUT", &format!("/api/v1/agent/archive/{}", "0".repeat(64)), "x").status, 422);
+    assert_eq!(ask("POST", "/api/v1/agent/archive/..%2f..%2fserver", "x").status, 400);
+    assert_eq!(ask("POST", &format!("/api/v1/agent/archive/{}", "0".repeat(64)), "x").status, 422);
     // What it shows is no token of the API, and no token makes an agent.
     for path in ["/api/v1/runs", "/api/v1/nodes", "/api/v1/journal", "/api/v1/archive/x"] {
         assert_eq!(ask("GET", path, "").status, 401, "{path}");
