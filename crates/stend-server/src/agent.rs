@@ -26,7 +26,7 @@ use crate::invitation::{self, Invitation, Invited};
 use crate::joined;
 use crate::journal::Kind;
 use crate::lab::Lab;
-use crate::peers;
+use crate::peers::{self, Wanted};
 use crate::settings::own_file;
 use crate::work;
 
@@ -290,6 +290,18 @@ impl Through {
             let request = link.post(format!("{url}/api/v1/agent/archive/{sha256}")).header("authorization", bearer);
             request.send(File::open(file)?)
         })?)
+    }
+
+    /// Takes a file that the node has which is asked.
+    pub(crate) fn fetch(&self, wanted: &Wanted, to: &Path) -> Result<(), ServerError> {
+        let (link, url, bearer) = self.link()?;
+        let path = wanted.path.replace("/api/v1/", "/api/v1/agent/");
+        let answer = link.get(format!("{url}{path}")).header("authorization", &bearer).call();
+        let answer = answer.map_err(|error| Trouble::of_request(&url, &error))?;
+        if !answer.status().is_success() {
+            return Err(ServerError::Refused(format!("{url} has no {}: {}", wanted.sha256, answer.status())));
+        }
+        wanted.keep(answer, to)
     }
 
     /// Takes over where nodes are from what they say, for the next start.

@@ -5,16 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::Path as InPath;
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -34,7 +32,7 @@ use crate::jobs::{Job, State};
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::order::is_plain_name;
-use crate::peers;
+use crate::peers::{self, Wanted};
 use crate::problem::Problem;
 use crate::work::{self, private_directory};
 
@@ -89,7 +87,7 @@ fn place(lab: &Lab, sha256: &str) -> PathBuf {
 }
 
 /// The SHA-256 of a file, and its length.
-fn digest(path: &Path) -> std::io::Result<(String, u64)> {
+pub(crate) fn digest(path: &Path) -> std::io::Result<(String, u64)> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
     Ok((digest_of_stream(file)?, size))
@@ -357,7 +355,7 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
         let is_in_store = lab.runs()?.iter().any(|known| known.id == run && known.state == Some(RunState::Finished));
         let is_own = is_in_store && export(lab, run).is_ok_and(|own| own.sha256 == archived.sha256);
         if !is_own {
-            take(lab, archived).map_err(ServerError::Refused)?;
+            take(lab, archived)?;
         }
         if was_there {
             lab.database.change(|edit| {
@@ -387,45 +385,14 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
 }
 
 /// Takes a file from whoever has it, first from the node that offered it.
-fn take(lab: &Lab, archived: &Archived) -> Result<(), String> {
-    let nodes = {
-        let known = lab.known();
-        let (mut first, others): (Vec<_>, Vec<_>) = known
-            .nodes
-            .iter()
-            .filter(|(name, node)| *name != lab.here() && !node.is_agent())
-            .partition(|(name, _)| *name == archived.node);
-        first.extend(others);
-        first.into_iter().map(|(_, node)| node.clone()).collect::<Vec<_>>()
-    };
-    if archived.size > LARGEST {
-        return Err(format!("a file has {} MiB at most", LARGEST >> 20));
+fn take(lab: &Lab, archived: &Archived) -> Result<(), ServerError> {
+    let Archived { sha256, size, node, .. } = archived;
+    if *size > LARGEST {
+        return Err(ServerError::Refused(format!("a file has {} MiB at most", LARGEST >> 20)));
     }
-    private_directory(&directory(lab)).map_err(|error| error.to_string())?;
-    let aside = directory(lab).join(format!("{}.new", archived.sha256));
-    for node in nodes {
-        let Ok(answer) = peers::ask(lab, &node, &format!("/api/v1/archive/{}", archived.sha256), &HeaderMap::new())
-        else {
-            continue;
-        };
-        if !answer.status().is_success() {
-            continue;
-        }
-        let write = || -> std::io::Result<()> {
-            let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&aside)?;
-            std::io::copy(&mut answer.into_body().into_reader().take(archived.size + 1), &mut file)?;
-            file.flush()?;
-            file.sync_all()
-        };
-        // What is cut off or another file is not what was offered.
-        let is_it =
-            write().is_ok() && digest(&aside).is_ok_and(|found| found == (archived.sha256.clone(), archived.size));
-        if is_it {
-            return std::fs::rename(&aside, place(lab, &archived.sha256)).map_err(|error| error.to_string());
-        }
-    }
-    let _ = std::fs::remove_file(&aside);
-    Err(format!("no node has {}", archived.sha256))
+    private_directory(&directory(lab)).map_err(failed("the archive"))?;
+    let path = format!("/api/v1/archive/{sha256}");
+    peers::fetch(lab, &Wanted { path, sha256, size: *size, first: node }, &place(lab, sha256))
 }
 
 /// Keeps a file that an agent sends: its run is in the archive when the agent ends it.
@@ -449,7 +416,8 @@ pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Resul
     kept.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
 }
 
-fn is_digest(sha256: &str) -> bool {
+/// Whether a text is a SHA-256.
+pub(crate) fn is_digest(sha256: &str) -> bool {
     sha256.len() == 64 && sha256.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

@@ -23,6 +23,7 @@ use crate::journal::Noted;
 use crate::older;
 use crate::schedule::Planned;
 use crate::tell::Place;
+use crate::update::{UPDATE, Update};
 
 /// The file of one node, in the directory of the store.
 const FILE: &str = "server.db";
@@ -65,6 +66,8 @@ pub(crate) struct Records {
     pub(crate) open: BTreeSet<i64>,
     /// The same, by their machines.
     pub(crate) open_on: BTreeMap<String, BTreeSet<i64>>,
+    /// The update of a fleet that was offered last.
+    pub(crate) update: Table<Update>,
     /// Which agent this is, if it is one.
     pub(crate) myself: Option<Myself>,
     /// The numbers of jobs, by their runs.
@@ -100,6 +103,7 @@ impl Known for Records {
             "file" => self.files.set(rest, entry),
             "node" => self.nodes.set(rest, entry),
             "archive" => self.archive.set(rest, entry),
+            UPDATE => self.update.set(rest, entry),
             AGENT => self.myself = entry.and_then(|entry| serde_json::from_str(&entry.value).ok()),
             // Or of a newer version.
             _ => drop(self.claims.set(key, entry)),
@@ -121,6 +125,7 @@ impl Known for Records {
             "file" => self.files.revision(rest),
             "node" => self.nodes.revision(rest),
             "archive" => self.archive.revision(rest),
+            UPDATE => self.update.revision(rest),
             _ => self.claims.revision(key),
         }
     }

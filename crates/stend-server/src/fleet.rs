@@ -21,6 +21,7 @@ use crate::joined::machine_id;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::order::is_plain_name;
+use crate::update;
 
 /// A node that has not been heard of for so many tenths of a lease measures nothing more.
 const MOST_SILENT: u32 = 6;
@@ -44,6 +45,12 @@ pub(crate) struct NodeEntry {
     pub(crate) began_at: String,
     /// The machines that it reaches, its own first.
     pub(crate) machines: Vec<String>,
+    /// The SHA-256 of the program that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<String>,
+    /// Whether it begins nothing more, because another version takes its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_draining: bool,
     /// The node that an agent asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) through: Option<String>,
@@ -59,6 +66,8 @@ impl NodeEntry {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             began_at: jiff::Timestamp::now().to_string(),
             machines: Vec::new(),
+            program: None,
+            is_draining: false,
             through: None,
         }
     }
@@ -71,7 +80,7 @@ impl NodeEntry {
     pub(crate) fn is_of_agent(&self, name: &str) -> bool {
         let is_time = self.began_at.parse::<jiff::Timestamp>().is_ok();
         let words = [&self.machine, &self.version].into_iter().chain(&self.through);
-        let are_plain = words.map(String::as_str).all(is_plain_name);
+        let are_plain = words.chain(&self.program).map(String::as_str).all(is_plain_name);
         self.is_agent() && self.certificate.is_none() && self.machines == [name] && is_time && are_plain
     }
 }
@@ -231,6 +240,8 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
         edit.free_duties(&fleet.node);
         Ok(())
     });
+    let entry = NodeEntry { program: update::own_digest(), ..entry };
+    update::keep(lab, entry.program.clone());
     let (of_beats, with) = (Arc::clone(fleet), Arc::clone(lab));
     std::thread::spawn(move || of_beats.keep_beating(&with));
     let (fleet, lab) = (Arc::clone(fleet), Arc::clone(lab));
@@ -245,7 +256,8 @@ fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
             // A file of hosts that cannot be read now names none.
             let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
             let through = lab.known().myself.as_ref().map(|myself| myself.node.clone());
-            let entry = NodeEntry { machines, through, ..entry.clone() };
+            let is_draining = lab.is_draining.load(Ordering::SeqCst);
+            let entry = NodeEntry { machines, through, is_draining, ..entry.clone() };
             let _ = lab.database.change(|edit| {
                 if edit.known.nodes.get(&fleet.node) != Some(&entry) {
                     edit.put(&format!("node/{}", fleet.node), &entry);

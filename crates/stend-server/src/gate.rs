@@ -30,6 +30,7 @@ use crate::jobs::Progress;
 use crate::journal::{Kind as Noting, Noted};
 use crate::lab::Lab;
 use crate::problem::Problem;
+use crate::update::{UPDATE, Update};
 
 /// How often an agent is told that there is nothing new: one that hears nothing asks another node.
 pub(crate) const ALIVE: Duration = Duration::from_secs(5);
@@ -166,6 +167,10 @@ fn seen_by(lab: &Lab, known: &Records, name: &str) -> Vec<Told> {
     for (node, entry) in known.nodes.iter().filter(reaches) {
         tell(format!("node/{node}"), known.nodes.revision(node), text(Some(entry)));
     }
+    // When this node is the new version, it has what an agent takes.
+    let is_new =
+        |update: &&Update| known.nodes.get(lab.here()).is_some_and(|node| node.program.as_deref() == update.wanted());
+    tell(UPDATE.to_owned(), known.update.revision(""), text(known.update.get("").filter(is_new)));
     let place = |(node, entry): (&str, &NodeEntry)| {
         (node.to_owned(), Place { url: entry.url.clone(), certificate: entry.certificate.clone() })
     };
@@ -452,5 +457,11 @@ fn fit(known: &Records, name: &str, conditions: &mut Vec<Condition>, changes: &m
 }
 
 /// What an agent may note.
-const OF_AGENTS: [Noting; 5] =
-    [Noting::ServerStarted, Noting::ServerEnded, Noting::RunBegan, Noting::RunFinished, Noting::RunFailed];
+const OF_AGENTS: [Noting; 6] = [
+    Noting::ServerStarted,
+    Noting::ServerEnded,
+    Noting::RunBegan,
+    Noting::RunFinished,
+    Noting::RunFailed,
+    Noting::UpdateFailed,
+];

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::http::StatusCode;
@@ -52,6 +53,8 @@ pub(crate) struct Lab {
     pub(crate) database: Database,
     /// This node among others, if there are others.
     pub(crate) fleet: Option<Arc<Fleet>>,
+    /// Whether this node begins nothing more.
+    pub(crate) is_draining: AtomicBool,
     /// What an agent asks nodes by.
     pub(crate) through: Option<Arc<Through>>,
     /// Counts changes.
@@ -113,6 +116,7 @@ impl Lab {
             program,
             database,
             fleet: fleet.map(Arc::new),
+            is_draining: AtomicBool::new(false),
             through: None,
             change,
             noted,

@@ -44,6 +44,7 @@ mod tell;
 mod testing;
 mod throttle;
 mod tls;
+mod update;
 mod work;
 
 use std::net::{SocketAddr, TcpListener};
@@ -65,6 +66,7 @@ pub use commands::{Printed, takes};
 pub use error::ServerError;
 pub use joined::First;
 pub use tls::Certificate;
+pub use update::Updating;
 
 use accounts::{Kind, Secret, fresh_secret};
 use database::Database;
@@ -263,6 +265,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/batches/{batch}", get(api::jobs::batch))
         .route("/api/v1/files/{file}", get(api::files::file))
         .route("/api/v1/archive/{sha256}", get(archive::file))
+        .route("/api/v1/programs/{sha256}", get(update::file))
         .route("/api/v1/nodes", get(api::nodes::nodes))
         .route("/api/v1/schedule", get(api::schedule::lines))
         .route("/api/v1/changes", get(api::changes))
@@ -318,6 +321,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/agent/view", get(gate::watch))
         .route("/api/v1/agent/entries", get(gate::entries))
         .route("/api/v1/agent/changes", post(gate::commit))
+        .route("/api/v1/agent/programs/{sha256}", get(update::file))
         .route("/api/v1/agent/archive/{sha256}", post(gate::keep))
         .layer(from_fn_with_state(Arc::clone(lab), gate::agents));
     Router::new()
@@ -366,6 +370,14 @@ pub fn join_fleet(store: &Path, address: &str, node: Option<&str>, first: First)
 /// The store is of none, the name is none, or the fleet does not answer.
 pub fn invite(store: &Path, agent: Option<&str>) -> Result<String, ServerError> {
     invitation::invite(store, agent)
+}
+
+/// Updates the fleet of a store to a program of this version and those that lie beside it, one node after the other. `told` is given how far it is.
+///
+/// # Errors
+/// The store is of no fleet, the fleet does not answer, or the programs cannot be read.
+pub fn update_fleet(store: &Path, program: &Path, told: impl FnMut(&Updating)) -> Result<Updating, ServerError> {
+    update::update(store, program, told)
 }
 
 /// Ends an agent: from then on no node of the fleet of a store answers it.

@@ -1,6 +1,9 @@
 //! Other nodes of the fleet, as this one asks them: for runs that they keep, and in place of whoever asked this one.
 
+use std::fs::File;
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,6 +24,7 @@ use ureq::{Agent, http};
 
 use crate::accounts::{Role, Who};
 use crate::archive;
+use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::guard;
 use crate::jobs::Job;
@@ -93,6 +97,59 @@ pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) 
         request = request.header(name, value);
     }
     request.call().map_err(|error| format!("{}: {error}", node.url))
+}
+
+/// A file that nodes have.
+pub(crate) struct Wanted<'a> {
+    /// Where each node has it.
+    pub(crate) path: String,
+    pub(crate) sha256: &'a str,
+    /// Its length in bytes.
+    pub(crate) size: u64,
+    /// The node that is asked first.
+    pub(crate) first: &'a str,
+}
+
+impl Wanted<'_> {
+    /// Keeps what was sent, if it is what is wanted: what is cut off or another file is not.
+    pub(crate) fn keep(&self, answer: Answer, to: &Path) -> Result<(), ServerError> {
+        let failed = |source| ServerError::System { what: "a file of another node", source };
+        let aside = to.with_extension("new");
+        let write = || -> std::io::Result<bool> {
+            let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&aside)?;
+            std::io::copy(&mut answer.into_body().into_reader().take(self.size + 1), &mut file)?;
+            file.sync_all()?;
+            Ok(archive::digest(&aside)? == (self.sha256.to_owned(), self.size))
+        };
+        let kept = write().and_then(|is_it| if is_it { std::fs::rename(&aside, to).map(|()| true) } else { Ok(false) });
+        if !matches!(kept, Ok(true)) {
+            let _ = std::fs::remove_file(&aside);
+        }
+        if kept.map_err(failed)? { Ok(()) } else { Err(self.missing()) }
+    }
+
+    fn missing(&self) -> ServerError {
+        ServerError::Refused(format!("no node has {}", self.sha256))
+    }
+}
+
+/// Takes a file from whoever has it.
+pub(crate) fn fetch(lab: &Lab, wanted: &Wanted, to: &Path) -> Result<(), ServerError> {
+    let nodes = {
+        let known = lab.known();
+        let others = known.nodes.iter().filter(|(name, node)| *name != lab.here() && !node.is_agent());
+        let (mut first, others): (Vec<_>, Vec<_>) = others.partition(|(name, _)| *name == wanted.first);
+        first.extend(others);
+        first.into_iter().map(|(_, node)| node.clone()).collect::<Vec<_>>()
+    };
+    for node in nodes {
+        let answer = ask(lab, &node, &wanted.path, &HeaderMap::new());
+        let has_it = answer.is_ok_and(|answer| answer.status().is_success() && wanted.keep(answer, to).is_ok());
+        if has_it {
+            return Ok(());
+        }
+    }
+    Err(wanted.missing())
 }
 
 /// Who asks through another node, where a node's secret is sent.

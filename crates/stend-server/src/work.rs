@@ -85,6 +85,8 @@ async fn give_out(lab: &Arc<Lab>) {
     // A file of hosts that cannot be read now may be later.
     let reached = reached.ok().and_then(Result::ok).unwrap_or_else(|| vec![lab.here().to_owned()]);
     let mut busy: BTreeSet<&str> = claimed.values().map(|claim| claim.machine.as_str()).collect();
+    // The next version has what waits.
+    let is_draining = lab.is_draining.load(Ordering::SeqCst);
     // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
     let mut rounds = BTreeMap::new();
     for job in &open {
@@ -92,7 +94,7 @@ async fn give_out(lab: &Arc<Lab>) {
             job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
         let claim = match claimed.get(&job.id) {
             Some(claim) => Some(claim.clone()).filter(|claim| claim.node == lab.here()),
-            None if !reached.contains(&job.order.machine) => None,
+            None if is_draining || !reached.contains(&job.order.machine) => None,
             None if job.state == State::Waiting && !(has_its_turn && busy.insert(&job.order.machine)) => None,
             None => claim(lab, job).await,
         };

@@ -43,6 +43,10 @@ pub(crate) struct NodeNow {
     pub(crate) began_at: String,
     /// Whether it has been heard of within a lease; none if the node that was asked cannot tell.
     pub(crate) is_heard: Option<bool>,
+    /// The SHA-256 of the program that it is.
+    pub(crate) program: Option<String>,
+    /// Whether it begins nothing more, because another version takes its place.
+    pub(crate) is_draining: bool,
     /// The machines that it reaches, its own first.
     pub(crate) machines: Vec<String>,
     /// The runs that it is at work for.
@@ -106,6 +110,8 @@ impl Nodes {
                 version: node.version.clone(),
                 began_at: node.began_at.clone(),
                 is_heard: is_heard(name),
+                program: node.program.clone(),
+                is_draining: node.is_draining,
                 machines: node.machines.clone(),
                 runs,
             }

@@ -1,10 +1,11 @@
 //! `stend fleet`: several servers that share one queue, one journal and one archive.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
-use stend_server::{First, fleet_status, invite, join_fleet, leave_fleet, revoke_agent};
+use stend_server::{First, fleet_status, invite, join_fleet, leave_fleet, revoke_agent, update_fleet};
 
 use super::Global;
 use super::failure::{Exit, Failure};
@@ -35,6 +36,8 @@ enum Action {
         /// The agent's name
         agent: String,
     },
+    /// Bring this version of stend to all nodes and agents, one after the other: each ends what it measures first, and others have its work meanwhile
+    Update,
     /// Take this store's server out of its fleet; runs stay in both
     Leave,
     /// Say what is wrong with the fleet, and what helps
@@ -71,6 +74,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             revoke_agent(&store, agent).map_err(failure)?;
             format!("agent {agent} is revoked")
         }
+        Action::Update => return update(global, &store),
         Action::Leave => format!("{} is no node any more", leave_fleet(&store).map_err(failure)?),
         Action::Doctor => {
             let status = fleet_status(&store).map_err(failure)?;
@@ -94,6 +98,40 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     if !global.quiet {
         talk!("{said}");
+    }
+    Ok(Exit::Fine)
+}
+
+/// Says of each node when it is the new version.
+fn update(global: &Global, store: &Path) -> Result<Exit, Failure> {
+    let program =
+        std::env::current_exe().map_err(|error| Failure::unusable(format!("stend does not find itself: {error}")))?;
+    let (mut done, mut turn) = (BTreeSet::new(), None);
+    let updated = update_fleet(store, &program, |now| {
+        if global.quiet {
+            return;
+        }
+        if let Some(node) = now.turn.as_ref().filter(|_| now.turn != turn) {
+            talk!("{node}: takes the new version as soon as nothing is measured there");
+        }
+        turn.clone_from(&now.turn);
+        for node in &now.done {
+            if done.insert(node.clone()) {
+                talk!("{node}: has the new version");
+            }
+        }
+    });
+    let updated = updated.map_err(failure)?;
+    if let Some((node, why)) = &updated.failed {
+        talk!("✗ {node}: {why}; no more nodes are updated");
+        return Ok(Exit::Crossed);
+    }
+    if let Some(node) = &updated.turn {
+        talk!("✗ {node}: is not back from its turn: start `stend serve` there; no more nodes are updated until then");
+        return Ok(Exit::Crossed);
+    }
+    if !global.quiet && !updated.open.is_empty() {
+        talk!("not heard of, and updated when they are back: {}", updated.open.join(", "));
     }
     Ok(Exit::Fine)
 }

@@ -112,7 +112,7 @@ fn each_request_is_done_for_its_role_and_refused_to_those_below() {
             undescribed.remove(&key);
         }
     }
-    assert!(undescribed.iter().all(|(_, method)| method == "GET") && undescribed.len() == 3, "{undescribed:?}");
+    assert!(undescribed.iter().all(|(_, method)| method == "GET") && undescribed.len() == 4, "{undescribed:?}");
     // Whoever signs out is out.
     let (last, others): (Vec<_>, Vec<_>) = least.iter().partition(|((path, _), _)| path == "/sign-out");
     for ((path, method), least) in others.into_iter().chain(last) {

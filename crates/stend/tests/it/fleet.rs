@@ -51,8 +51,12 @@ pub(crate) fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Serve
 }
 
 fn join_quickly(store: &Path, etcd: &Etcd, name: &str) {
+    join(store, etcd, name, "2s");
+}
+
+pub(crate) fn join(store: &Path, etcd: &Etcd, name: &str, lease: &str) {
     std::fs::create_dir_all(store).unwrap();
-    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"2s\"\n", etcd.fleet());
+    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"{lease}\"\n", etcd.fleet());
     let path = store.join("fleet.toml");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();

@@ -54,6 +54,7 @@ mod telling;
 mod timing;
 mod together;
 mod transports;
+mod updates;
 mod watched;
 mod wire;
 mod worse_faults;

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 
-use stend_fleet::{Access, Address, Agreement as _};
+use stend_fleet::{Access, Address, Agreement as _, Change};
 use tempfile::TempDir;
 
 use super::wait_until;
@@ -42,17 +42,23 @@ impl Etcd {
         format!("etcd://{}", self.address)
     }
 
+    fn asked(&self) -> stend_fleet::Etcd {
+        stend_fleet::Etcd::new(Address::parse(&self.fleet()).unwrap(), Access::default()).unwrap()
+    }
+
     /// Whether the fleet has anything below a key.
     pub(crate) fn has(&self, prefix: &str) -> bool {
-        let address = Address::parse(&self.fleet()).unwrap();
-        !stend_fleet::Etcd::new(address, Access::default()).unwrap().list(prefix).unwrap().entries.is_empty()
+        !self.asked().list(prefix).unwrap().entries.is_empty()
     }
 
     /// What the fleet has under a key.
     pub(crate) fn get(&self, key: &str) -> Option<String> {
-        let address = Address::parse(&self.fleet()).unwrap();
-        let etcd = stend_fleet::Etcd::new(address, Access::default()).unwrap();
-        etcd.get(key).unwrap().map(|entry| entry.value)
+        self.asked().get(key).unwrap().map(|entry| entry.value)
+    }
+
+    /// Sets what the fleet has under a key.
+    pub(crate) fn put(&self, key: &str, value: &serde_json::Value) {
+        self.asked().commit(&[], &[Change::Put(key.into(), value.to_string())]).unwrap();
     }
 
     pub(crate) fn kill(&mut self) {
