@@ -127,8 +127,35 @@ pub(crate) fn no_change(entry: i64) -> ServerError {
 #[cfg(test)]
 mod tests {
     use super::KEPT;
+    use crate::accounts::{Kind as Opens, Role, Secret};
     use crate::database::Database;
     use crate::journal::Kind;
+
+    /// Also where what was ended has not been forgotten yet.
+    #[test]
+    fn what_a_user_had_signed_in_with_stays_ended_when_they_come_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open(directory.path(), None, "test").unwrap();
+        let add = |name| crate::api::accounts::add(&database, None, name, Role::Admin).unwrap();
+        let word = |kind| if kind == Opens::Session { "session" } else { "token" };
+        add("anna");
+        add("boris");
+        for kind in [Opens::Session, Opens::Token] {
+            let keep = database.change::<()>(|edit| {
+                let (user, ends_at) = (Some("boris"), Some(100));
+                edit.keep_secret(&Secret { secret: word(kind), kind, user, role: Role::Admin, name: "", ends_at });
+                Ok(())
+            });
+            keep.unwrap();
+        }
+        let is_good = |kind: Opens| database.known().who(word(kind), kind, 1).is_some();
+        assert!(is_good(Opens::Session) && is_good(Opens::Token));
+        crate::api::accounts::remove(&database, None, "boris").unwrap();
+        let entry = database.known().last_entry();
+        database.change(|edit| edit.put_back(entry, None)).unwrap();
+        assert!(database.known().account("boris").is_some());
+        assert!(!is_good(Opens::Session) && !is_good(Opens::Token));
+    }
 
     #[test]
     fn what_was_before_old_changes_is_forgotten() {
