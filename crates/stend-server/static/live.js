@@ -21,7 +21,11 @@ if (parts.length > 0) {
       for (const part of document.querySelectorAll("[data-live]")) {
         const newer = fresh.getElementById(part.id);
         const isPicked = part.querySelector(":checked, :focus") !== null;
-        if (newer && !isPicked && newer.innerHTML !== part.innerHTML) part.replaceWith(newer);
+        if (!newer || isPicked || newer.innerHTML === part.innerHTML) continue;
+        const at = part.scrollTop;
+        part.replaceWith(newer);
+        // Of many machines those stay in sight that were.
+        newer.scrollTop = at;
       }
     } finally {
       busy = false;

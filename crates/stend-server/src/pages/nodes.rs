@@ -27,11 +27,10 @@ impl Nodes {
 
 pub(crate) async fn nodes(lab: Served, reader: Reader) -> Response {
     let found = nodes::gathered(&lab).await;
-    let nodes = found.map(|found| Nodes {
-        reader: reader.clone(),
-        here: found.here,
-        nodes: found.nodes,
-        members: found.members,
+    let nodes = found.map(|mut found| {
+        // Of many nodes those are looked for that are silent.
+        found.nodes.sort_by_key(|node| node.is_heard != Some(false));
+        Nodes { reader: reader.clone(), here: found.here, nodes: found.nodes, members: found.members }
     });
     page(reader, nodes)
 }

@@ -120,6 +120,10 @@ fn a_run_that_is_removed_is_removed_from_each_node_however_late_it_comes() {
     wait_until("beta has all", || runs.iter().all(|run| has(&other, run)) && files(&other) == 6);
     other.fine(&["export", &runs[0], "--output", "kept"]);
     beta.kill(Signal::TERM);
+    wait_until("the silent node is the first on the page", || {
+        let page = alpha.get("/nodes").body;
+        page.find(">beta<").unwrap() < page.find(">alpha ").unwrap()
+    });
     one.fine(&["rm", &runs[0], "--dry-run"]);
     assert!(has(&one, &runs[0]));
     one.fine(&["rm", &runs[0]]);
