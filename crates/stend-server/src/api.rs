@@ -33,6 +33,7 @@ use crate::lab::Lab;
 use crate::live::{self, Seen, View};
 use crate::openapi;
 use crate::order::MOST_MACHINES;
+use crate::peers;
 use crate::problem::Problem;
 use crate::work;
 
@@ -312,6 +313,11 @@ impl Events {
         let (sender, receiver) = tokio::sync::mpsc::channel(16);
         tokio::spawn(async move {
             let mut told: Option<Arc<str>> = None;
+            // What another node does with the run from now on is in that node's store, and who asks again is led there.
+            let here = lab.here().to_owned();
+            let node = lab.known().job_of_run(&run).and_then(|job| job.node.clone());
+            let is_elsewhere = move |now: Option<&str>| now != node.as_deref() && now.is_some_and(|now| now != here);
+            let mut elsewhere = std::pin::pin!(peers::handed_on(Arc::clone(&lab), run.clone(), is_elsewhere));
             let mut changes = lab.changes();
             changes.mark_changed();
             let mut state = None;
@@ -355,6 +361,7 @@ impl Events {
                 tokio::select! {
                     more = view.changed() => if !more { return },
                     changed = changes.changed() => if changed.is_err() { return } else { changes.mark_changed() },
+                    () = &mut elsewhere => return,
                     () = sender.closed() => return,
                 }
             }

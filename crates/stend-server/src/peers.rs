@@ -39,6 +39,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// One that says nothing for so long has gone: a stream that has nothing to tell says that every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(60);
 
+/// A stream that ends at once, and says after how many milliseconds to ask again.
+const ASK_AGAIN: &str = "retry: 2000\n\n";
+
 /// What somebody signed in with, by its digest, where a node asks for somebody.
 const FOR: HeaderName = HeaderName::from_static("stend-for");
 
@@ -185,13 +188,25 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
     headers.extend(who.as_ref().and_then(|who| Some((FOR, who.secret.parse().ok()?))));
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let is_page = !path.starts_with("/api/");
+    let is_followed = request.uri().path().ends_with("/events");
     let reader = Reader::of(request.headers(), who);
     let asked = {
         let lab = Arc::clone(&lab);
         tokio::task::spawn_blocking(move || ask(&lab, &node, &path, &headers)).await
     };
     match asked.unwrap_or_else(|panic| Err(panic.to_string())) {
-        Ok(answer) => passed(answer),
+        Ok(answer) => {
+            let until = async move {
+                if is_followed {
+                    handed_on(lab, job.run, move |node| node != Some(&name)).await;
+                } else {
+                    std::future::pending::<()>().await;
+                }
+            };
+            passed(answer, until)
+        }
+        // A browser gives a stream up for good that is refused. It asks again when one ends, and by then another node may have the run.
+        Err(_) if is_followed => ([(CONTENT_TYPE, "text/event-stream")], ASK_AGAIN).into_response(),
         Err(why) => {
             let said = format!("node {name} has this run, and does not answer: {why}");
             let problem = Problem::new(StatusCode::BAD_GATEWAY, said);
@@ -200,7 +215,21 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
     }
 }
 
-/// The other node that works for the run that a request is about, or did and has not handed it on yet. A node passes on nothing that was passed on to it.
+/// Waits until a run's job is that of a node of which this is so.
+pub(crate) async fn handed_on(lab: Arc<Lab>, run: String, is_it: impl Fn(Option<&str>) -> bool) {
+    let mut changes = lab.changes();
+    loop {
+        changes.mark_unchanged();
+        if lab.known().job_of_run(&run).is_some_and(|job| is_it(job.node.as_deref()))
+            || changes.changed().await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// The other node that works for the run that a request is about, or did and has not handed it on yet, with the job. A node passes on nothing that was
+/// passed on to it.
 fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> {
     let fleet = lab.fleet.as_ref()?;
     if *request.method() != Method::GET || request.headers().contains_key(&FOR) {
@@ -223,8 +252,8 @@ fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> 
     (!is_here).then(|| (job.clone(), name, entry))
 }
 
-/// An answer as it comes.
-fn passed(answer: Answer) -> Response {
+/// An answer as it comes, until something else has happened.
+fn passed(answer: Answer, until: impl Future<Output = ()> + Send + 'static) -> Response {
     let (head, body) = answer.into_parts();
     // A part is kept until it is read, and the node waits meanwhile.
     let (sender, receiver) = channel::<std::io::Result<Bytes>>(4);
@@ -243,7 +272,22 @@ fn passed(answer: Answer) -> Response {
             }
         }
     });
-    let mut response = Response::new(Body::from_stream(ReceiverStream::new(receiver)));
+    let (to_asker, body) = channel(1);
+    tokio::spawn(async move {
+        let (mut receiver, mut until) = (receiver, std::pin::pin!(until));
+        loop {
+            let part = tokio::select! {
+                part = receiver.recv() => part,
+                () = &mut until => return,
+                () = to_asker.closed() => return,
+            };
+            let Some(part) = part else { return };
+            if to_asker.send(part).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut response = Response::new(Body::from_stream(ReceiverStream::new(body)));
     *response.status_mut() = head.status;
     for name in &ANSWERED {
         response.headers_mut().extend(head.headers.get(name).map(|value| (name.clone(), value.clone())));

@@ -2,6 +2,8 @@
 
 use std::io::BufRead as _;
 use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
@@ -42,6 +44,28 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
     let refused = alpha.order(&order("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
+}
+
+/// The numbers of a run's repeats as a browser that follows it gets them: it asks again when a stream ends, and gives up one that is refused.
+fn follow(server: &Server, run: &str, told: &Sender<u64>) -> Vec<u64> {
+    let mut ids: Vec<u64> = Vec::new();
+    loop {
+        let last: Vec<String> = ids.last().map(|id| format!("last-event-id: {id}")).into_iter().collect();
+        let headers: Vec<&str> = last.iter().map(String::as_str).collect();
+        let mut lines = server.send("GET", &format!("/api/v1/runs/{run}/events"), &headers, "").lines();
+        let status = lines.next().unwrap().unwrap();
+        assert_eq!(status.split(' ').nth(1), Some("200"), "{status}");
+        for line in lines.map_while(Result::ok) {
+            if let Some(id) = line.strip_prefix("id: ") {
+                ids.push(id.parse().unwrap());
+                let _ = told.send(*ids.last().unwrap());
+            }
+            if line == "event: end" {
+                return ids;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 /// A node whose lease is short.
@@ -102,6 +126,28 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     beta.cookie.clone_from(&alpha.cookie);
     wait_until("the file is mended", || std::fs::read(&of_other[0]).is_ok_and(|file| file == whole));
     wait_until("it is noted", || alpha.get("/api/v1/journal?category=machines").body.contains("archive-mended"));
+}
+
+#[test]
+fn who_waits_for_a_run_is_led_to_the_node_that_begins_it() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let gate = gate(&one, 0);
+    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
+    let mut beta = quick_node(&other, &etcd, "beta");
+    beta.cookie.clone_from(&alpha.cookie);
+    let first = alpha.order(&short(), &[]).json();
+    gate.wait_until_reached();
+    let made = alpha.order(&short(), &[]).json();
+    let run = made["run"].as_str().unwrap();
+    let mut lines = beta.send("GET", &format!("/api/v1/runs/{run}/events"), &[], "").lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "data: waiting"));
+    assert_eq!(alpha.ask("POST", &format!("/api/v1/jobs/{}/stop", first["id"]), &[], "").status, 200);
+    alpha.until(&made["id"], "running");
+    assert!(!lines.any(|line| line == "event: end"), "the stream ends, and the run does not");
+    gate.open();
+    let told = follow(&beta, run, &channel().0);
+    assert_eq!(told.len(), one.json(&["show", run])["run"]["repeats"].as_array().unwrap().len());
 }
 
 #[test]
@@ -206,20 +252,36 @@ fn another_goes_on_after(signal: Signal) {
     let mut beta = node(1);
     beta.cookie.clone_from(&alpha.cookie);
     wait_until("the repeats are known to all", || etcd.has(&format!("repeat/{id}/")));
-    // What it measures ends by itself.
-    let stopped = if signal == Signal::KILL {
-        alpha.kill(signal);
-        None
-    } else {
-        alpha.signal(signal);
-        Some(alpha)
-    };
-    wait_until("beta has taken it", || beta.job(&id)["node"] == "beta");
-    gate.open();
-    beta.until(&id, "finished");
+    // Whoever follows the run goes on, at the node that takes it over and at any other.
+    let elsewhere = Stand::new();
+    let mut gamma = quick_node(&elsewhere, &etcd, "gamma");
+    gamma.cookie.clone_from(&alpha.cookie);
+    let (stopped, followed) = std::thread::scope(|scope| {
+        let viewers = [&beta, &gamma].map(|server| {
+            let ((sender, told), run) = (channel(), &run);
+            let viewer = scope.spawn(move || follow(server, run, &sender));
+            told.recv().unwrap();
+            viewer
+        });
+        // What it measures ends by itself.
+        let stopped = if signal == Signal::KILL {
+            alpha.kill(signal);
+            None
+        } else {
+            alpha.signal(signal);
+            Some(alpha)
+        };
+        wait_until("beta has taken it", || beta.job(&id)["node"] == "beta");
+        gate.open();
+        beta.until(&id, "finished");
+        (stopped, viewers.map(|viewer| viewer.join().unwrap()))
+    });
     let repeats = machine.stand.json(&["--store", stores[1].to_str().unwrap(), "show", &run])["run"]["repeats"].clone();
     let numbers: Vec<_> = repeats.as_array().unwrap().iter().map(|repeat| repeat["number"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5], "each is there once");
+    let sequence: Vec<_> =
+        repeats.as_array().unwrap().iter().map(|repeat| repeat["sequence"].as_u64().unwrap()).collect();
+    assert_eq!(followed, [sequence.clone(), sequence], "each was told once");
     let boots: std::collections::BTreeSet<_> =
         repeats.as_array().unwrap().iter().map(|repeat| repeat["session"].to_string()).collect();
     assert_eq!(boots.len(), 2, "{repeats:#}");
