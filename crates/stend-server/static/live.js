@@ -28,9 +28,12 @@ if (parts.length > 0) {
         newer.scrollTop = at;
       }
     } finally {
-      busy = false;
+      // In a large fleet something changes all the time.
+      setTimeout(() => {
+        busy = false;
+        if (again) { again = false; renew(); }
+      }, 1000);
     }
-    if (again) { again = false; await renew(); }
   };
   // How far a run is changes without the queue.
   setInterval(() => document.querySelector("[data-live] progress") && renew(), 5000);
