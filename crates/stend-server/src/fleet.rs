@@ -241,6 +241,8 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
         Ok(())
     });
     let entry = NodeEntry { program: update::own_digest(), ..entry };
+    // Whoever hears that it serves can ask the fleet for it.
+    tell(fleet, lab, &entry);
     update::keep(lab, entry.program.clone());
     let (of_beats, with) = (Arc::clone(fleet), Arc::clone(lab));
     std::thread::spawn(move || of_beats.keep_beating(&with));
@@ -248,26 +250,33 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
     std::thread::spawn(move || keep_known(&fleet, &lab, &entry));
 }
 
+/// Tells the fleet of this node as it is now, and gives the machines that it reaches.
+fn tell(fleet: &Fleet, lab: &Lab, entry: &NodeEntry) -> Vec<String> {
+    // A file of hosts that cannot be read now names none.
+    let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
+    let through = lab.known().myself.as_ref().map(|myself| myself.node.clone());
+    let is_draining = lab.is_draining.load(Ordering::SeqCst);
+    let entry = NodeEntry { machines, through, is_draining, ..entry.clone() };
+    // What cannot be told now is told later.
+    let _ = lab.database.change(|edit| {
+        if edit.known.nodes.get(&fleet.node) != Some(&entry) {
+            edit.put(&format!("node/{}", fleet.node), &entry);
+        }
+        Ok(())
+    });
+    entry.machines
+}
+
 /// Tells the fleet of this node as it is, and takes over what others have lost, for ever.
 fn keep_known(fleet: &Fleet, lab: &Arc<Lab>, entry: &NodeEntry) {
     let (mut lookout, began) = (Lookout::default(), Instant::now());
     loop {
         if !fleet.is_fenced() {
-            // A file of hosts that cannot be read now names none.
-            let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
-            let through = lab.known().myself.as_ref().map(|myself| myself.node.clone());
-            let is_draining = lab.is_draining.load(Ordering::SeqCst);
-            let entry = NodeEntry { machines, through, is_draining, ..entry.clone() };
-            let _ = lab.database.change(|edit| {
-                if edit.known.nodes.get(&fleet.node) != Some(&entry) {
-                    edit.put(&format!("node/{}", fleet.node), &entry);
-                }
-                Ok(())
-            });
+            let machines = tell(fleet, lab, entry);
             // An agent hears of nobody else.
             let is_agent = lab.through.is_some();
             if !is_agent {
-                take_over(fleet, lab, &entry.machines, &mut lookout, began);
+                take_over(fleet, lab, &machines, &mut lookout, began);
             }
             // Of many nodes each would hear of all: then only whoever wants to see them does.
             let is_few = lab.known().nodes.iter().count() <= FEW;
