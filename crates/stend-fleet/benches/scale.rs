@@ -3,8 +3,6 @@
 //! NODES, JOBS and SECONDS in the environment say how many and for how long, and LEASE for how many seconds a node may be silent. Members that share two processors and one disk with all clients show orders of
 //! magnitude, and what grows.
 
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,7 +12,7 @@ use stend_fleet::{
     Access, Address, Agreement, Beat, Change, Claims, Condition, Entry, Etcd, Known, MOST_CHANGES, Mirror, Revision,
     Trouble,
 };
-use tempfile::TempDir;
+use stend_testing::etcd::{Member, Place};
 
 /// As `stend serve` has it: a lease of 20 seconds, in which a node beats four times.
 const LEASE: usize = 20;
@@ -48,41 +46,6 @@ fn claims(records: &Records) -> &Claims {
     &records.claims
 }
 
-struct Member {
-    child: Child,
-    clients: String,
-    _directory: TempDir,
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn members() -> Vec<Member> {
-    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let places: Vec<_> = (0..3).map(|_| (free(), free())).collect();
-    let all: Vec<_> = places.iter().enumerate().map(|(at, (_, peers))| format!("m{at}=http://{peers}")).collect();
-    let start = |(at, (clients, peers)): (usize, &(String, String))| {
-        let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let (clients_url, peers_url) = (format!("http://{clients}"), format!("http://{peers}"));
-        let child = Command::new("etcd")
-            .args(["--name", &format!("m{at}"), "--data-dir", directory.path().to_str().unwrap()])
-            .args(["--log-level", "error", "--initial-cluster", &all.join(",")])
-            .args(["--listen-client-urls", &clients_url, "--advertise-client-urls", &clients_url])
-            .args(["--listen-peer-urls", &peers_url, "--initial-advertise-peer-urls", &peers_url])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("etcd is installed");
-        Member { child, clients: clients.clone(), _directory: directory }
-    };
-    places.iter().enumerate().map(start).collect()
-}
-
 /// The processor time of a process in seconds, and its memory in MiB.
 fn used(pid: u32) -> (f64, u64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
@@ -104,10 +67,13 @@ fn main() {
         |name: &str, usual: usize| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (nodes, jobs, seconds) = (number("NODES", 1000), number("JOBS", 10_000), number("SECONDS", 60));
     let beat_every = Duration::from_secs(number("LEASE", LEASE) as u64) / BEATS;
-    let members = members();
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let places = (0..3).map(|at| Place::here(&directory.path().join(at.to_string()))).collect();
+    let mut members = Member::all("http", places, &[]).expect("etcd is installed");
+    members.iter_mut().for_each(Member::begin);
     // Each node asks another member first.
     let etcd = |at: usize| {
-        let mut order: Vec<_> = members.iter().map(|member| member.clients.as_str()).collect();
+        let mut order: Vec<_> = members.iter().map(|member| member.address()).collect();
         let turn = at % order.len();
         order.rotate_left(turn);
         let address = Address::parse(&format!("etcd://{}", order.join(","))).unwrap();
@@ -171,7 +137,7 @@ fn main() {
             });
         }
         std::thread::sleep(Duration::from_secs(10));
-        let before: Vec<_> = members.iter().map(|member| used(member.child.id())).collect();
+        let before: Vec<_> = members.iter().map(|member| used(member.pid().unwrap())).collect();
         let began = Instant::now();
         scope.spawn(|| {
             let mirror = Mirror::<Records>::open(etcd(1) as Arc<dyn Agreement>, "claimer").unwrap();
@@ -194,8 +160,12 @@ fn main() {
         std::thread::sleep(Duration::from_secs(seconds as u64));
         let lasted = began.elapsed().as_secs_f64();
         for (member, before) in members.iter().zip(before) {
-            let (after, memory) = used(member.child.id());
-            println!("member {}: {:.1} % of a core, {memory} MiB", member.clients, (after - before.0) / lasted * 100.0);
+            let (after, memory) = used(member.pid().unwrap());
+            println!(
+                "member {}: {:.1} % of a core, {memory} MiB",
+                member.address(),
+                (after - before.0) / lasted * 100.0
+            );
         }
         is_over.store(true, Ordering::Relaxed);
     });

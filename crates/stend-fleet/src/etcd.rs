@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _};
 use serde_json::{Value, json};
-use ureq::http::Uri;
+use ureq::http::{StatusCode, Uri};
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 use ureq::typestate::WithBody;
 use ureq::{Agent, Error, RequestBuilder};
@@ -219,6 +219,18 @@ impl Link {
         }
     }
 
+    /// What a member says it is, whatever its version.
+    fn version(&self, member: &str) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Answer {
+            etcdserver: String,
+        }
+        let request = self.agent.get(format!("{member}/version")).config();
+        let request = request.timeout_recv_response(Some(PATIENCE)).timeout_recv_body(Some(PATIENCE)).build();
+        let body = request.call().ok()?.body_mut().with_config().limit(LONGEST).read_to_vec().ok()?;
+        serde_json::from_slice::<Answer>(&body).ok().map(|answer| answer.etcdserver)
+    }
+
     fn ask_once<T: DeserializeOwned>(&self, member: &str, path: &str, text: &str) -> Result<T, Trouble> {
         let request = self.post(member, path).config();
         let request = request.timeout_recv_response(Some(PATIENCE)).timeout_recv_body(Some(PATIENCE)).build();
@@ -236,6 +248,13 @@ impl Link {
             error: String,
         }
         let said = serde_json::from_slice::<Said>(&body).map_or_else(|_| status.to_string(), |said| said.error);
+        // Older ones have the same below another path.
+        let said = match status {
+            StatusCode::NOT_FOUND => self.version(member).map_or(said, |version| {
+                format!("it is etcd {version}, and takes no requests to {path}; 3.4 or newer is needed")
+            }),
+            _ => said,
+        };
         let said = format!("{member}: {said}");
         // Without a leader, or while one is chosen, what was asked for may still be done.
         Err(if status.is_server_error() { Trouble::Unknown(said) } else { Trouble::Refused(said) })
@@ -447,7 +466,8 @@ impl Watching {
     /// Lines as a thread reads them: the connection may be silent for long.
     fn open(&mut self) -> Result<Receiver<Vec<u8>>, Trouble> {
         let member = &self.link.members[self.at];
-        let request = self.link.post(member, "/v3/watch").config();
+        // A member that has no leader for a while ends such a watch, and refuses a new one: it would be silent.
+        let request = self.link.post(member, "/v3/watch").header("grpc-metadata-hasleader", "true").config();
         let request = request.timeout_recv_response(Some(PATIENCE)).timeout_per_read(Some(SILENCE)).build();
         let body = json!({ "create_request": {
             "key": self.from, "range_end": self.end, "start_revision": (self.behind + 1).to_string(),

@@ -2,17 +2,22 @@
 
 mod chaos;
 mod cluster;
+mod disks;
 mod engines;
+mod hosts;
 mod mirrors;
+mod power;
 mod rights;
+mod troubles;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engines::{Engine, engines, patience};
+use engines::{Engine, engines};
 use proptest::prelude::*;
 use stend_fleet::{Agreement, Change, Committed, Condition, Entry, News, Revision, Told, Watch};
+use stend_testing::patience;
 
 /// What any agreement must be.
 #[derive(Default)]

@@ -1,7 +1,10 @@
-//! What several modules' tests need: a small suite, a machine, and runs made of numbers.
+//! What several modules' tests need: a small suite, a machine, runs made of numbers, and members of etcd.
+
+pub mod etcd;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use stend_model::cause::Cause;
 use stend_model::machine::{Hardware, Machine, Software};
@@ -203,4 +206,19 @@ pub fn have(program: &str) -> bool {
         eprintln!("skipped: there is no {program} here");
     }
     found
+}
+
+/// How long a test waits for what must come. PATIENCE in the environment says how many times as long, where it is known that the machine is slow.
+pub fn patience() -> Duration {
+    let times = std::env::var("PATIENCE").ok().and_then(|times| times.parse().ok());
+    Duration::from_secs(120) * times.unwrap_or(1)
+}
+
+/// Waits until something is so.
+pub fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < patience(), "{what}: in vain");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }

@@ -227,6 +227,17 @@ impl Node {
         }
     }
 
+    /// Who has the claim to a job, as far as this node knows.
+    pub(crate) fn claim_to(&self, job: &str) -> Option<Claim> {
+        self.mirror.known().claims.of(job).cloned()
+    }
+
+    /// What another node has claimed, as far as this one knows.
+    pub(crate) fn claim_by(&self, node: &str) -> Option<(String, Claim)> {
+        let known = self.mirror.known();
+        known.claims.all().find(|(_, claim)| claim.node == node).map(|(job, claim)| (job.to_owned(), claim.clone()))
+    }
+
     pub(crate) fn beat(&mut self) -> bool {
         self.beat.renew(None).is_ok()
     }

@@ -1,112 +1,49 @@
-//! Three members of etcd that are killed and stopped while nodes work.
+//! Three members of etcd, and nodes that work, while members and nodes die, are stopped, are cut off or have bad disks.
 
-use std::collections::BTreeSet;
-use std::process::{Child, Command, Stdio};
+mod faults;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use stend_fleet::{Access, Address, Agreement, Etcd};
-use tempfile::TempDir;
+use serde_json::{Value, json};
+use stend_fleet::{Agreement, Claim};
+use stend_testing::{patience, wait_for};
 
 use crate::chaos::{Chance, History, Node, Stage};
-use crate::engines::{free_address, patience, wait_for};
+use crate::engines::{coded, decoded};
+use faults::{Cluster, Hand, Kind, MEMBERS, Whom, Whose};
 
-const NODES: usize = 4;
+const NODES: usize = 6;
+/// Fewer than nodes: some wait for those that are silent.
+const MACHINES: usize = 4;
 const JOBS: usize = 24;
 const REPEATS: u32 = 4;
-const LEASE: Duration = Duration::from_secs(4);
+const LEASE: Duration = Duration::from_secs(3);
 const BEAT: Duration = Duration::from_millis(500);
 
-/// A member, which may be away.
-struct Member {
-    clients: String,
-    peers: String,
-    directory: TempDir,
-    child: Option<Child>,
+/// What was acknowledged: a claim, or a repeat under it.
+struct Acknowledged {
+    at: Instant,
+    job: String,
+    repeat: Option<u32>,
+    claim: Claim,
 }
 
-struct Cluster {
-    members: Vec<Member>,
-}
-
-impl Cluster {
-    /// Three that answer; nothing where there is no etcd.
-    fn start() -> Option<Self> {
-        let member = || Member {
-            clients: free_address(),
-            peers: free_address(),
-            directory: tempfile::tempdir().unwrap(),
-            child: None,
-        };
-        let mut cluster = Self { members: (0..3).map(|_| member()).collect() };
-        for at in 0..3 {
-            if !cluster.begin(at) {
-                return None;
-            }
-        }
-        let etcd = cluster.etcd();
-        wait_for("the cluster answers", || etcd.get("any").is_ok());
-        Some(cluster)
-    }
-
-    fn address(&self) -> Address {
-        let members: Vec<_> = self.members.iter().map(|member| member.clients.as_str()).collect();
-        Address::parse(&format!("etcd://{}", members.join(","))).unwrap()
-    }
-
-    fn etcd(&self) -> Etcd {
-        Etcd::new(self.address(), Access::default()).unwrap()
-    }
-
-    /// Starts a member, with what it has on its disk; whether there is an etcd.
-    fn begin(&mut self, at: usize) -> bool {
-        let name = |at: usize, member: &Member| format!("m{at}=http://{}", member.peers);
-        let all: Vec<_> = self.members.iter().enumerate().map(|(at, member)| name(at, member)).collect();
-        let member = &mut self.members[at];
-        let (clients, peers) = (format!("http://{}", member.clients), format!("http://{}", member.peers));
-        let child = Command::new("etcd")
-            .args(["--name", &format!("m{at}"), "--data-dir", member.directory.path().to_str().unwrap()])
-            .args(["--log-level", "error", "--initial-cluster", &all.join(",")])
-            .args(["--listen-client-urls", &clients, "--advertise-client-urls", &clients])
-            .args(["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        member.child = child.ok();
-        member.child.is_some()
-    }
-
-    fn kill(&mut self, at: usize) {
-        if let Some(mut child) = self.members[at].child.take() {
-            child.kill().unwrap();
-            child.wait().unwrap();
-        }
-    }
-
-    fn signal(&self, at: usize, signal: &str) {
-        if let Some(child) = &self.members[at].child {
-            let done = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-            assert!(done.success());
-        }
-    }
-}
-
-impl Drop for Cluster {
-    fn drop(&mut self) {
-        for at in 0..self.members.len() {
-            self.kill(at);
-        }
-    }
-}
-
-/// A node, until all jobs have ended. What was acknowledged is noted: the job, the repeat, and the word of the claim.
-fn work(node: &mut Node, acknowledged: &Mutex<BTreeSet<(String, u32, String)>>, is_over: &AtomicBool) {
+/// A node, until all jobs have ended. What was acknowledged is noted.
+fn work(new: impl Fn() -> Node, hand: &Hand, acknowledged: &Mutex<Vec<Acknowledged>>, is_over: &AtomicBool) {
+    let mut node = new();
+    let note = |job: String, repeat: Option<u32>, claim: Claim| {
+        acknowledged.lock().unwrap().push(Acknowledged { at: Instant::now(), job, repeat, claim });
+    };
     let began = Instant::now();
     let mut renewed = Instant::now();
     let mut tried = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
+        if hand.dies() {
+            node = new();
+        }
         if tried.elapsed() > BEAT {
             tried = Instant::now();
             // By when it was asked for: nobody has seen it before.
@@ -121,108 +58,225 @@ fn work(node: &mut Node, acknowledged: &Mutex<BTreeSet<(String, u32, String)>>, 
         }
         if node.claim.is_none() {
             node.look_for_work(began.elapsed(), LEASE, |_| 0);
+            if let Some((job, claim)) = node.claim.clone() {
+                note(job, None, claim);
+            }
             std::thread::sleep(BEAT / 5);
             continue;
         }
         // It takes a while to measure.
         std::thread::sleep(Duration::from_millis(50));
+        // At the worst moment: it has looked whether it is heard.
+        hand.pass();
         if let Some((job, repeat, claim)) = node.work("a document") {
-            acknowledged.lock().unwrap().insert((job, repeat, claim.word));
+            note(job, Some(repeat), claim);
         }
     }
 }
 
-/// CHAOS in the environment says for how many seconds, and SEED with which faults.
+/// Lets all nodes end, also where the test has failed.
+struct Over<'a>(&'a AtomicBool, &'a [Hand]);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.iter().for_each(|hand| hand.stop(false));
+    }
+}
+
+/// How long the work for a job paused when it changed owner: from the last change of the old one that was acknowledged, to the first repeat of the new one.
+fn takeovers(acknowledged: &[Acknowledged]) -> Vec<Duration> {
+    let mut last: BTreeMap<&str, (&str, Instant)> = BTreeMap::new();
+    let mut pauses = Vec::new();
+    for Acknowledged { at, job, repeat, claim } in acknowledged {
+        match last.get(job.as_str()) {
+            Some((word, _)) if *word != claim.word && repeat.is_none() => continue,
+            Some((word, before)) if *word != claim.word => pauses.push(at.duration_since(*before)),
+            _ => {}
+        }
+        last.insert(job, (&claim.word, *at));
+    }
+    pauses.sort();
+    pauses
+}
+
+/// What a member has, as it is asked for by itself or by all.
+fn stored(member: &str, is_by_itself: bool) -> Vec<Value> {
+    let mut all: Vec<Value> = Vec::new();
+    loop {
+        let from = all
+            .last()
+            .map_or_else(|| coded("stend/"), |pair| coded(&format!("{}\0", decoded(pair["key"].as_str().unwrap()))));
+        let body = json!({ "key": from, "range_end": coded("stend0"), "limit": "1000", "serializable": is_by_itself });
+        let Ok(answer) = ureq::post(format!("http://{member}/v3/kv/range")).send(body.to_string()) else { continue };
+        let answer: Value = serde_json::from_reader(answer.into_body().into_reader()).unwrap();
+        all.extend(answer["kvs"].as_array().into_iter().flatten().cloned());
+        if answer["more"] != true {
+            return all;
+        }
+    }
+}
+
+/// The repeats that are stored: the job, the repeat, and the word of the claim.
+fn repeats(stored: &[Value]) -> BTreeSet<(String, u32, String)> {
+    let text = |pair: &Value, field: &str| decoded(pair[field].as_str().unwrap_or_default());
+    let repeat = |pair: &Value| {
+        let key = text(pair, "key");
+        let (job, number) = key.strip_prefix("stend/repeat/")?.split_once('/').unwrap();
+        let value: Value = serde_json::from_str(&text(pair, "value")).unwrap();
+        Some((job.to_owned(), number.parse().unwrap(), value["claim"].as_str().unwrap().to_owned()))
+    };
+    stored.iter().filter_map(repeat).collect()
+}
+
+/// CHAOS in the environment says for how many seconds, and SEED with which faults. Without it, each kind of fault comes once.
 #[test]
-fn no_repeat_is_lost_or_doubled_while_members_die_and_stop() {
+fn no_repeat_is_lost_or_doubled_whatever_happens_to_members_and_nodes() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let seconds = number("CHAOS").unwrap_or(10);
     let seed = number("SEED").unwrap_or_else(|| u64::from(std::process::id()));
     println!("SEED={seed}");
-    let Some(mut cluster) = Cluster::start() else { return };
-    let etcd = Arc::new(cluster.etcd());
-    let begin = etcd.list("").unwrap().revision;
-    let mut chance = Chance::new(seed);
-    let acknowledged = Mutex::new(BTreeSet::new());
+    let Some(cluster) = Cluster::start() else { return };
+    let etcd = cluster.etcd(0);
+    let began = etcd.list("").unwrap().revision;
+    let acknowledged = Mutex::new(Vec::new());
     let (is_over, mut jobs) = (AtomicBool::new(false), 0);
     let add = |node: &Node, count: usize, jobs: &mut usize| {
         for _ in 0..count {
-            node.add(&format!("job-{:05}", *jobs), &format!("machine-{}", *jobs % NODES));
+            node.add(&format!("job-{:05}", *jobs), &format!("machine-{}", *jobs % MACHINES));
             *jobs += 1;
         }
     };
-    let new = |name: &str| {
-        let agreement: Arc<dyn Agreement> = Arc::new(cluster.etcd());
+    let new = |name: &str, first: usize| {
+        let agreement: Arc<dyn Agreement> = Arc::new(cluster.etcd(first));
         Node::new(&agreement, name, REPEATS)
     };
-    let overseer = new("overseer");
+    let overseer = new("overseer", 0);
     add(&overseer, JOBS, &mut jobs);
-    let mut nodes: Vec<_> = (0..NODES).map(|at| new(&format!("node-{at}"))).collect();
-    let stages = |node: &Node| -> Vec<Stage> {
-        let _ = node.mirror.catch_up(Duration::ZERO);
-        node.mirror.known().jobs.iter().map(|(_, job)| job.stage).collect()
+    let stages = || -> Vec<Stage> {
+        let _ = overseer.mirror.catch_up(Duration::ZERO);
+        overseer.mirror.known().jobs.iter().map(|(_, job)| job.stage).collect()
     };
     std::thread::scope(|scope| {
-        for node in &mut nodes {
-            scope.spawn(|| work(node, &acknowledged, &is_over));
+        let _over = Over(&is_over, &cluster.hands);
+        for (at, hand) in cluster.hands.iter().enumerate() {
+            let (new, cluster, acknowledged, is_over) = (&new, &cluster, &acknowledged, &is_over);
+            scope.spawn(move || {
+                cluster.enter(at);
+                work(|| new(&format!("node-{at}"), at), hand, acknowledged, is_over);
+            });
         }
-        let until = Instant::now() + Duration::from_secs(seconds);
-        while Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(200 + chance.below(800)));
-            let at = usize::try_from(chance.below(3)).unwrap();
-            let pause = Duration::from_millis(500 + chance.below(3000));
-            if chance.percent(50) {
-                cluster.kill(at);
-                std::thread::sleep(pause);
-                assert!(cluster.begin(at));
-            } else {
-                cluster.signal(at, "-STOP");
-                std::thread::sleep(pause);
-                cluster.signal(at, "-CONT");
+        let mut faults =
+            Faults { cluster: &cluster, overseer: &overseer, chance: Chance::new(seed), left: cluster.kinds() };
+        let until = number("CHAOS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
+        while until.map_or(!faults.left.is_empty(), |until| Instant::now() < until) {
+            if faults.left.is_empty() {
+                faults.left = cluster.kinds();
             }
-            if stages(&overseer).into_iter().filter(|stage| *stage == Stage::Waiting).count() < JOBS / 2 {
+            faults.happen();
+            if stages().into_iter().filter(|stage| *stage == Stage::Waiting).count() < JOBS / 2 {
                 add(&overseer, JOBS / 2, &mut jobs);
             }
         }
         wait_for("all jobs have ended", || {
-            let all = stages(&overseer);
+            let all = stages();
             all.len() == jobs && all.iter().all(|stage| matches!(stage, Stage::Done | Stage::GivenUp))
         });
-        is_over.store(true, Ordering::Relaxed);
     });
     // Each change there was, in its order.
-    let mut watch = etcd.watch("", begin).unwrap();
+    let mut watch = etcd.watch("", began).unwrap();
     let mut history = History::default();
     while history.ended() < jobs {
         let news = watch.next(patience()).unwrap().news;
         assert!(!news.is_empty(), "all changes are told");
         news.into_iter().for_each(|news| history.take(news));
     }
-    // What was acknowledged is there on each member.
-    for member in &cluster.members {
-        let one = Etcd::new(Address::parse(&format!("etcd://{}", member.clients)).unwrap(), Access::default()).unwrap();
-        wait_for("the member answers", || one.get("any").is_ok());
-        let stored = one.list("repeat/").unwrap().entries;
-        let stored: BTreeSet<_> = stored
+    // Each member has the same, and what was acknowledged is there.
+    let mut all = Vec::new();
+    wait_for("all members have the same", || {
+        all = [true, false]
             .iter()
-            .map(|entry| {
-                let mut parts = entry.key.split('/').skip(1);
-                let value: serde_json::Value = serde_json::from_str(&entry.value).unwrap();
-                (
-                    parts.next().unwrap().to_owned(),
-                    parts.next().unwrap().parse().unwrap(),
-                    value["claim"].as_str().unwrap().to_owned(),
-                )
-            })
+            .flat_map(|by_itself| cluster.addresses.iter().map(|one| stored(one, *by_itself)))
             .collect();
-        let missing: Vec<_> = acknowledged.lock().unwrap().difference(&stored).cloned().collect();
-        assert!(missing.is_empty(), "{missing:?} are missing");
+        all.windows(2).all(|two| two[0] == two[1])
+    });
+    let stored = repeats(&all[0]);
+    let acknowledged = acknowledged.into_inner().unwrap();
+    for Acknowledged { job, repeat, claim, .. } in &acknowledged {
+        let is_there = repeat.is_none_or(|repeat| stored.contains(&(job.clone(), repeat, claim.word.clone())));
+        assert!(is_there, "{repeat:?} of {job}, under {claim:?}, is missing");
     }
     let mut given_up = 0;
     for (id, job) in overseer.mirror.known().jobs.iter() {
-        let repeats = etcd.list(&format!("repeat/{id}/")).unwrap().entries.len();
+        let repeats = stored.iter().filter(|(job, ..)| job == id).count();
         given_up += usize::from(job.stage == Stage::GivenUp);
         assert!(job.stage == Stage::GivenUp || repeats == REPEATS as usize, "{id}: {job:?} has {repeats}");
     }
-    println!("{jobs} jobs, {given_up} given up, {} claims", history.claimed());
+    println!("{jobs} jobs, {given_up} given up, {} claims, {} repeats", history.claimed(), stored.len());
+    let pauses = takeovers(&acknowledged);
+    if let Some(worst) = pauses.last() {
+        let median = pauses[pauses.len() / 2];
+        println!("{} takeovers: {median:.1?} median, {worst:.1?} worst, with a lease of {LEASE:?}", pauses.len());
+    }
+}
+
+/// What happens, one or two faults at a time.
+struct Faults<'a> {
+    cluster: &'a Cluster,
+    overseer: &'a Node,
+    chance: Chance,
+    /// Those that have not come yet.
+    left: Vec<(Kind, Whose)>,
+}
+
+impl Faults<'_> {
+    fn below(&mut self, end: usize) -> usize {
+        self.chance.below(end as u64) as usize
+    }
+
+    fn happen(&mut self) {
+        std::thread::sleep(Duration::from_millis(100 + self.chance.below(500)));
+        let mut now: Vec<(Kind, Whom)> = Vec::new();
+        for _ in 0..=self.chance.below(2).min(self.left.len() as u64 - 1) {
+            let at = self.below(self.left.len());
+            let (kind, whom) = self.left.swap_remove(at);
+            let whom = self.choose(whom);
+            if now.iter().all(|(_, other)| *other != whom) {
+                println!("{kind:?} {whom:?}");
+                self.cluster.begin(kind, whom);
+                now.push((kind, whom));
+            }
+        }
+        let claims: Vec<_> = now.iter().filter_map(|(kind, whom)| self.lost_by(*kind, *whom)).collect();
+        std::thread::sleep(Duration::from_millis(500 + self.chance.below(1500)));
+        wait_for("others take over", || {
+            let _ = self.overseer.mirror.catch_up(Duration::ZERO);
+            claims.iter().all(|(job, claim)| self.overseer.claim_to(job).as_ref() != Some(claim))
+        });
+        for (kind, whom) in now {
+            self.cluster.end(kind, whom);
+        }
+        assert!(!self.cluster.has_lost_one(), "a member has ended by itself");
+    }
+
+    /// Of nodes one that works, if there is one.
+    fn choose(&mut self, whom: Whose) -> Whom {
+        let chosen = whom(0);
+        match chosen {
+            Whom::Member(_) => whom(self.below(MEMBERS)),
+            Whom::Node(_) => {
+                let _ = self.overseer.mirror.catch_up(Duration::ZERO);
+                let first = self.below(NODES);
+                let mut all = (0..NODES).map(|at| (first + at) % NODES);
+                whom(all.find(|at| self.overseer.claim_by(&format!("node-{at}")).is_some()).unwrap_or(first))
+            }
+        }
+    }
+
+    /// What a node has that will be silent.
+    fn lost_by(&self, kind: Kind, whom: Whom) -> Option<(String, Claim)> {
+        match whom {
+            Whom::Node(at) if kind != Kind::Kill => self.overseer.claim_by(&format!("node-{at}")),
+            _ => None,
+        }
+    }
 }

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use stend_fleet::{
     Agreement, Alone, Change, Changed, Committed, Draft, Entry, Known, Mirror, Revision, Table, Trouble,
 };
+use stend_testing::wait_for;
 
 use crate::chaos::Flaky;
-use crate::engines::{Engine, engines, wait_for};
+use crate::engines::{Engine, engines};
 
 #[derive(Default)]
 struct Records {

@@ -1,16 +1,14 @@
 //! Who may speak to etcd, and what a user of it may do.
 
-use std::path::Path;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
 use serde_json::{Value, json};
 use stend_fleet::{Access, Address, Agreement as _, Change, Committed, Condition, Etcd, Trouble};
+use stend_testing::etcd::Member;
+use stend_testing::wait_for;
 
-use crate::engines::{Member, wait_for};
+use crate::engines::{coded, etcd};
 
 /// An authority, and what it vouches for.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -55,11 +53,11 @@ fn only_members_of_the_authority_are_asked_and_only_its_clients_answered() {
     let trusted = write("authority.pem", &authority.pem());
     let options =
         ["--cert-file", &certificate, "--key-file", &key, "--trusted-ca-file", &trusted, "--client-cert-auth"];
-    let Some(member) = Member::spawn("https", &options, Path::new(directory.path())) else { return };
+    let Some(member) = Member::only("https", &options, directory.path()) else { return };
     let etcd = |authority: Option<&Authority>, client: Option<&Authority>| {
         let access =
             Access { authority: authority.map(Authority::pem), certificate: client.map(Authority::issue), user: None };
-        Etcd::new(Address::parse(&format!("etcd://{}", member.address)).unwrap(), access).unwrap()
+        Etcd::new(Address::parse(&format!("etcd://{}", member.address())).unwrap(), access).unwrap()
     };
     let right = etcd(Some(&authority), Some(&authority));
     wait_for("etcd answers", || right.get("any").is_ok());
@@ -77,19 +75,18 @@ fn only_members_of_the_authority_are_asked_and_only_its_clients_answered() {
 #[test]
 fn a_user_writes_below_its_own_keys_alone_and_is_signed_in_again() {
     let directory = tempfile::tempdir().unwrap();
-    let Some(mut member) = Member::spawn("http", &[], directory.path()) else { return };
-    let address = member.address.clone();
-    let etcd = |name: &str, password: &str| {
+    let Some(mut member) = Member::only("http", &[], directory.path()) else { return };
+    let address = member.address().to_owned();
+    let user = |name: &str, password: &str| {
         let access = Access { user: Some((name.into(), password.into())), ..Access::default() };
         Etcd::new(Address::parse(&format!("etcd://{address}")).unwrap(), access).unwrap()
     };
-    let open = Etcd::new(Address::parse(&format!("etcd://{address}")).unwrap(), Access::default()).unwrap();
-    wait_for("etcd answers", || open.get("any").is_ok());
+    let open = etcd(&address);
+    member.wait_for_answer();
     let ask = |path: &str, body: Value| {
         let answer = ureq::post(format!("http://{address}/v3/auth/{path}")).send(body.to_string());
         assert!(answer.is_ok(), "{path}: {answer:?}");
     };
-    let coded = |text: &str| STANDARD.encode(text);
     for name in ["root", "agent"] {
         ask("user/add", json!({ "name": name, "password": format!("of {name}") }));
         ask("role/add", json!({ "name": name }));
@@ -99,7 +96,7 @@ fn a_user_writes_below_its_own_keys_alone_and_is_signed_in_again() {
         json!({ "permType": "READWRITE", "key": coded("stend/machine-a/"), "range_end": coded("stend/machine-a0") });
     ask("role/grant", json!({ "name": "agent", "perm": own }));
     ask("enable", json!({}));
-    let (root, agent) = (etcd("root", "of root"), etcd("agent", "of agent"));
+    let (root, agent) = (user("root", "of root"), user("agent", "of agent"));
     assert!(matches!(put(&agent, "machine-a/x"), Ok(Committed::At(_))));
     assert!(matches!(put(&root, "machine-b/x"), Ok(Committed::At(_))));
     let denied = |done: Result<(), Trouble>| {
@@ -112,12 +109,13 @@ fn a_user_writes_below_its_own_keys_alone_and_is_signed_in_again() {
     let both = [Change::Put("machine-a/z".into(), "x".into()), Change::Put("machine-b/z".into(), "x".into())];
     denied(agent.commit(&[], &both).map(drop));
     assert_eq!(root.list("").unwrap().entries.len(), 2);
-    for wrong in [etcd("agent", "of root"), etcd("nobody", "x")] {
+    for wrong in [user("agent", "of root"), user("nobody", "x")] {
         assert!(matches!(put(&wrong, "machine-a/y"), Err(Trouble::Refused(_))));
     }
     assert!(matches!(put(&open, "machine-a/y"), Err(Trouble::Refused(_))));
     // What etcd gave for the password ends with its process.
-    member.begin_anew();
+    member.kill();
+    member.begin();
     wait_for("etcd answers", || agent.get("machine-a/x").is_ok_and(|entry| entry.is_some()));
     // A user that is out is out.
     let token: Value = {

@@ -1,45 +1,19 @@
-//! A member of etcd for tests, in memory as far as the disk is concerned.
-
-use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+//! A member of etcd that a fleet joins.
 
 use stend_fleet::{Access, Address, Agreement as _, Change};
-use tempfile::TempDir;
+use stend_testing::etcd::Member;
 
-use super::wait_until;
-
-pub(crate) struct Etcd {
-    address: String,
-    words: Vec<String>,
-    child: Child,
-    _directory: TempDir,
-}
+pub(crate) struct Etcd(Member);
 
 impl Etcd {
     /// One that answers; nothing where etcd is not installed.
     pub(crate) fn start() -> Option<Self> {
-        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        let (address, peers, directory) = (free(), free(), tempfile::tempdir().unwrap());
-        let (clients, peers) = (format!("http://{address}"), format!("http://{peers}"));
-        let (data, cluster) = (directory.path().join("data"), format!("default={peers}"));
-        let words = [
-            &["--data-dir", data.to_str().unwrap(), "--log-level", "error", "--unsafe-no-fsync"][..],
-            &["--listen-client-urls", &clients, "--advertise-client-urls", &clients, "--initial-cluster", &cluster],
-            &["--listen-peer-urls", &peers, "--initial-advertise-peer-urls", &peers],
-        ];
-        let words: Vec<String> = words.concat().into_iter().map(str::to_owned).collect();
-        let etcd = Self { address, child: begin(&words)?, words, _directory: directory };
-        etcd.wait_for_answer();
-        Some(etcd)
-    }
-
-    fn wait_for_answer(&self) {
-        wait_until("etcd answers", || std::net::TcpStream::connect(&self.address).is_ok());
+        Member::start().map(Self)
     }
 
     /// What a node joins.
     pub(crate) fn fleet(&self) -> String {
-        format!("etcd://{}", self.address)
+        format!("etcd://{}", self.0.address())
     }
 
     fn asked(&self) -> stend_fleet::Etcd {
@@ -62,26 +36,12 @@ impl Etcd {
     }
 
     pub(crate) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.0.kill();
     }
 
     /// Starts it again, with what it had.
     pub(crate) fn begin_again(&mut self) {
-        self.child = begin(&self.words).unwrap();
-        self.wait_for_answer();
-    }
-}
-
-fn begin(words: &[String]) -> Option<Child> {
-    let mut command = Command::new("etcd");
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.spawn().ok()
-}
-
-impl Drop for Etcd {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.0.begin();
+        self.0.wait_for_answer();
     }
 }
