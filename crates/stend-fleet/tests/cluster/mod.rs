@@ -12,7 +12,7 @@ use stend_fleet::{Agreement, Claim};
 use stend_testing::{patience, wait_for};
 
 use crate::chaos::{Chance, History, Node, Stage};
-use crate::engines::{coded, decoded};
+use crate::engines::{AtEnd, coded, decoded};
 use faults::{Cluster, Hand, Kind, MEMBERS, Whom, Whose};
 
 const NODES: usize = 6;
@@ -71,16 +71,6 @@ fn work(new: impl Fn() -> Node, hand: &Hand, acknowledged: &Mutex<Vec<Acknowledg
         if let Some((job, repeat, claim)) = node.work("a document") {
             note(job, Some(repeat), claim);
         }
-    }
-}
-
-/// Lets all nodes end, also where the test has failed.
-struct Over<'a>(&'a AtomicBool, &'a [Hand]);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-        self.1.iter().for_each(|hand| hand.stop(false));
     }
 }
 
@@ -157,7 +147,10 @@ fn no_repeat_is_lost_or_doubled_whatever_happens_to_members_and_nodes() {
         overseer.mirror.known().jobs.iter().map(|(_, job)| job.stage).collect()
     };
     std::thread::scope(|scope| {
-        let _over = Over(&is_over, &cluster.hands);
+        let _over = AtEnd(|| {
+            is_over.store(true, Ordering::Relaxed);
+            cluster.hands.iter().for_each(|hand| hand.stop(false));
+        });
         for (at, hand) in cluster.hands.iter().enumerate() {
             let (new, cluster, acknowledged, is_over) = (&new, &cluster, &acknowledged, &is_over);
             scope.spawn(move || {

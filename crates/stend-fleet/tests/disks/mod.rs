@@ -26,7 +26,7 @@ impl Disk {
     /// The one that an image has.
     pub(crate) fn of(image: PathBuf) -> Self {
         let mount = image.with_extension("mounted");
-        std::fs::create_dir(&mount).unwrap();
+        std::fs::create_dir_all(&mount).unwrap();
         let from = ["-o", "loop,commit=900", image.to_str().unwrap()];
         run("mount", &from, &mount);
         Self { image, mount }

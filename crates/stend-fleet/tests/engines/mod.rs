@@ -49,3 +49,12 @@ pub(crate) fn coded(text: &str) -> String {
 pub(crate) fn decoded(coded: &str) -> String {
     String::from_utf8(STANDARD.decode(coded).unwrap()).unwrap()
 }
+
+/// Does something when it goes, also where the test has failed: threads that nobody ends would hold it up.
+pub(crate) struct AtEnd<F: FnMut()>(pub(crate) F);
+
+impl<F: FnMut()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
