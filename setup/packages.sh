@@ -71,6 +71,7 @@ ab:apache2-utils:by the real ab
 h2load:nghttp2-client:and by the real h2load
 curl:curl:which is checked by curl
 etcd:etcd-server:what lab nodes agree on is tested with the real etcd
+/sbin/tc:iproute2:whose members and nodes are cut off from each other
 redis-server:redis-server:databases are measured with the real Redis
 /usr/lib/postgresql/*/bin/postgres:postgresql:and with the real PostgreSQL
 python3:python3:by Python

@@ -158,8 +158,13 @@ fn no_repeat_is_lost_or_doubled_whatever_happens_to_members_and_nodes() {
                 work(|| new(&format!("node-{at}"), at), hand, acknowledged, is_over);
             });
         }
-        let mut faults =
-            Faults { cluster: &cluster, overseer: &overseer, chance: Chance::new(seed), left: cluster.kinds() };
+        let mut faults = Faults {
+            cluster: &cluster,
+            overseer: &overseer,
+            chance: Chance::new(seed),
+            began: Instant::now(),
+            left: cluster.kinds(),
+        };
         let until = number("CHAOS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
         while until.map_or(!faults.left.is_empty(), |until| Instant::now() < until) {
             if faults.left.is_empty() {
@@ -212,11 +217,12 @@ fn no_repeat_is_lost_or_doubled_whatever_happens_to_members_and_nodes() {
     }
 }
 
-/// What happens, one or two faults at a time.
+/// What happens, up to four faults at a time.
 struct Faults<'a> {
     cluster: &'a Cluster,
     overseer: &'a Node,
     chance: Chance,
+    began: Instant,
     /// Those that have not come yet.
     left: Vec<(Kind, Whose)>,
 }
@@ -229,25 +235,28 @@ impl Faults<'_> {
     fn happen(&mut self) {
         std::thread::sleep(Duration::from_millis(100 + self.chance.below(500)));
         let mut now: Vec<(Kind, Whom)> = Vec::new();
-        for _ in 0..=self.chance.below(2).min(self.left.len() as u64 - 1) {
+        for _ in 0..=self.chance.below(4).min(self.left.len() as u64 - 1) {
             let at = self.below(self.left.len());
-            let (kind, whom) = self.left.swap_remove(at);
-            let whom = self.choose(whom);
-            if now.iter().all(|(_, other)| *other != whom) {
-                println!("{kind:?} {whom:?}");
-                self.cluster.begin(kind, whom);
-                now.push((kind, whom));
+            let (kind, whose) = self.left.swap_remove(at);
+            let whom = self.choose(whose);
+            if now.iter().any(|(_, other)| *other == whom) {
+                self.left.push((kind, whose));
+                continue;
             }
+            println!("{:.1?}: {kind:?} {whom:?}", self.began.elapsed());
+            self.cluster.begin(kind, whom);
+            now.push((kind, whom));
         }
         let claims: Vec<_> = now.iter().filter_map(|(kind, whom)| self.lost_by(*kind, *whom)).collect();
         std::thread::sleep(Duration::from_millis(500 + self.chance.below(1500)));
+        let (of_members, of_nodes): (Vec<_>, Vec<_>) =
+            now.into_iter().partition(|(_, whom)| matches!(whom, Whom::Member(_)));
+        of_members.into_iter().for_each(|(kind, whom)| self.cluster.end(kind, whom));
         wait_for("others take over", || {
             let _ = self.overseer.mirror.catch_up(Duration::ZERO);
             claims.iter().all(|(job, claim)| self.overseer.claim_to(job).as_ref() != Some(claim))
         });
-        for (kind, whom) in now {
-            self.cluster.end(kind, whom);
-        }
+        of_nodes.into_iter().for_each(|(kind, whom)| self.cluster.end(kind, whom));
         assert!(!self.cluster.has_lost_one(), "a member has ended by itself");
     }
 
