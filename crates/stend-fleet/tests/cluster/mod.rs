@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use stend_fleet::{Agreement, Claim};
-use stend_testing::{patience, wait_for};
+use stend_testing::wait_for;
 
 use crate::chaos::{Chance, History, Node, Stage};
 use crate::engines::{AtEnd, coded, decoded};
@@ -74,7 +74,8 @@ fn work(new: impl Fn() -> Node, hand: &Hand, acknowledged: &Mutex<Vec<Acknowledg
     }
 }
 
-/// How long the work for a job paused when it changed owner: from the last change of the old one that was acknowledged, to the first repeat of the new one.
+/// How long the work for a job paused when it changed owner: from the last change of the old one that was acknowledged, to the first
+/// repeat of the new one.
 fn takeovers(acknowledged: &[Acknowledged]) -> Vec<Duration> {
     let mut last: BTreeMap<&str, (&str, Instant)> = BTreeMap::new();
     let mut pauses = Vec::new();
@@ -90,19 +91,19 @@ fn takeovers(acknowledged: &[Acknowledged]) -> Vec<Duration> {
     pauses
 }
 
-/// What a member has, as it is asked for by itself or by all.
-fn stored(member: &str, is_by_itself: bool) -> Vec<Value> {
+/// What there is as a member knows it by itself, or as the majority does; nothing if it does not answer.
+fn stored(member: &str, is_by_itself: bool) -> Option<Vec<Value>> {
     let mut all: Vec<Value> = Vec::new();
     loop {
         let from = all
             .last()
             .map_or_else(|| coded("stend/"), |pair| coded(&format!("{}\0", decoded(pair["key"].as_str().unwrap()))));
         let body = json!({ "key": from, "range_end": coded("stend0"), "limit": "1000", "serializable": is_by_itself });
-        let Ok(answer) = ureq::post(format!("http://{member}/v3/kv/range")).send(body.to_string()) else { continue };
-        let answer: Value = serde_json::from_reader(answer.into_body().into_reader()).unwrap();
+        let answer = ureq::post(format!("http://{member}/v3/kv/range")).send(body.to_string()).ok()?;
+        let answer: Value = serde_json::from_reader(answer.into_body().into_reader()).ok()?;
         all.extend(answer["kvs"].as_array().into_iter().flatten().cloned());
         if answer["more"] != true {
-            return all;
+            return Some(all);
         }
     }
 }
@@ -183,21 +184,19 @@ fn no_repeat_is_lost_or_doubled_whatever_happens_to_members_and_nodes() {
     // Each change there was, in its order.
     let mut watch = etcd.watch("", began).unwrap();
     let mut history = History::default();
-    while history.ended() < jobs {
-        let news = watch.next(patience()).unwrap().news;
-        assert!(!news.is_empty(), "all changes are told");
-        news.into_iter().for_each(|news| history.take(news));
-    }
+    wait_for("all changes are told", || {
+        let told = watch.next(Duration::from_secs(1));
+        told.into_iter().flat_map(|told| told.news).for_each(|news| history.take(news));
+        history.ended() == jobs
+    });
     // Each member has the same, and what was acknowledged is there.
     let mut all = Vec::new();
     wait_for("all members have the same", || {
-        all = [true, false]
-            .iter()
-            .flat_map(|by_itself| cluster.addresses.iter().map(|one| stored(one, *by_itself)))
-            .collect();
-        all.windows(2).all(|two| two[0] == two[1])
+        let read = |by_itself| cluster.addresses.iter().map(move |member| stored(member, by_itself));
+        all = read(true).chain(read(false)).collect();
+        all[0].is_some() && all.windows(2).all(|two| two[0] == two[1])
     });
-    let stored = repeats(&all[0]);
+    let stored = repeats(all[0].as_ref().unwrap());
     let acknowledged = acknowledged.into_inner().unwrap();
     for Acknowledged { job, repeat, claim, .. } in &acknowledged {
         let is_there = repeat.is_none_or(|repeat| stored.contains(&(job.clone(), repeat, claim.word.clone())));

@@ -38,16 +38,17 @@ impl Disk {
 
     /// Leaves no room on it.
     pub(crate) fn fill(&self) {
-        let filler = self.mount.join("filler");
         // It takes what there is, and fails.
-        let _ = Command::new("fallocate").args(["--length", "1T"]).arg(&filler).output().unwrap();
-        assert!(std::fs::write(self.mount.join("more"), [0; 4096]).is_err(), "the disk is full");
+        let filled = Command::new("fallocate").args(["--length", "1T"]).arg(self.filler()).output().unwrap();
+        assert!(!filled.status.success(), "the disk is full");
     }
 
     pub(crate) fn free(&self) {
-        for name in ["filler", "more"] {
-            let _ = std::fs::remove_file(self.mount.join(name));
-        }
+        std::fs::remove_file(self.filler()).unwrap();
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.mount.join("filler")
     }
 
     /// Copies what its device has now: without what the filesystem has not given to it.
