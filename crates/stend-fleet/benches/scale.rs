@@ -1,6 +1,7 @@
 //! What a large fleet asks of etcd: three members on this machine, many nodes that beat and follow, and jobs that are claimed and end.
 //!
-//! NODES, JOBS and SECONDS in the environment say how many and for how long, and LEASE for how many seconds a node may be silent. Members that share two processors and one disk with all clients show orders of
+//! NODES, JOBS and SECONDS in the environment say how many and for how long, LEASE for how many seconds a node may be silent, and AGENTS how many of the
+//! nodes are agents: they beat, and others follow the changes for them. Members that share two processors and one disk with all clients show orders of
 //! magnitude, and what grows.
 
 use std::sync::Arc;
@@ -66,6 +67,7 @@ fn main() {
     let number =
         |name: &str, usual: usize| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     let (nodes, jobs, seconds) = (number("NODES", 1000), number("JOBS", 10_000), number("SECONDS", 60));
+    let followers = nodes.saturating_sub(number("AGENTS", 0));
     let beat_every = Duration::from_secs(number("LEASE", LEASE) as u64) / BEATS;
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let places = (0..3).map(|at| Place::here(&directory.path().join(at.to_string()))).collect();
@@ -99,8 +101,8 @@ fn main() {
     let (beats, claimed) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     let followed = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        // Each node follows all that changes.
-        for at in 0..nodes {
+        // Each node follows all that changes, and agents are told by a node.
+        for at in 0..followers {
             let (etcd, is_over, followed, behind) = (etcd(at), &is_over, &followed, listed.revision);
             let follow = move || {
                 let mut watch = etcd.watch("lab/", behind).unwrap();
@@ -171,7 +173,7 @@ fn main() {
     });
     let (mut beats, mut claimed) = (beats.into_inner().unwrap(), claimed.into_inner().unwrap());
     println!(
-        "{nodes} nodes: {} beats, p50 {:.1} ms, p99 {:.1} ms",
+        "{nodes} nodes, {followers} of them follow: {} beats, p50 {:.1} ms, p99 {:.1} ms",
         beats.len(),
         percentile(&mut beats, 0.5),
         percentile(&mut beats, 0.99)

@@ -162,10 +162,14 @@ fn wrong_with(status: &Value) -> Vec<String> {
     let versions: BTreeSet<String> = nodes.into_iter().flatten().map(|node| text(&node["version"])).collect();
     if versions.len() > 1 {
         let versions: Vec<String> = versions.into_iter().collect();
-        wrong.push(format!("nodes have the versions {}: bring all to the newest", versions.join(" and ")));
+        wrong.push(format!(
+            "nodes have the versions {}: `stend fleet update` by the newest brings all to it",
+            versions.join(" and ")
+        ));
     }
     for node in nodes.into_iter().flatten().filter(|node| node["is_heard"] != true) {
-        wrong.push(format!("node {} is not heard of: start `stend serve` there", text(&node["name"])));
+        let (what, command) = if node["through"].is_null() { ("node", "serve") } else { ("agent", "agent") };
+        wrong.push(format!("{what} {} is not heard of: start `stend {command}` there", text(&node["name"])));
     }
     wrong
 }
