@@ -97,16 +97,19 @@ fn failed(what: &'static str) -> impl Fn(std::io::Error) -> ServerError {
     move |source| ServerError::System { what, source }
 }
 
+/// Does what a command of this program does, or says what it said.
+fn done(lab: &Lab, words: &[String], not_done: &str) -> Result<(), ServerError> {
+    let output = lab.command(words).output().map_err(failed("stend cannot be started"))?;
+    let said = || format!("{not_done}: {}", String::from_utf8_lossy(&output.stderr).trim());
+    if output.status.success() { Ok(()) } else { Err(ServerError::Refused(said())) }
+}
+
 /// Writes a finished run of this node's store as a file of the archive.
 pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
     private_directory(&directory(lab)).map_err(failed("the archive"))?;
     let aside = directory(lab).join(format!("{run}.new"));
-    let mut command = lab.command(&["export".into(), run.into(), format!("--output={}", aside.display())]);
-    let said = command.output().map_err(failed("stend export"))?;
-    if !said.status.success() {
-        let said = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        return Err(ServerError::Refused(format!("run {run} is not archived: {said}")));
-    }
+    let words = ["export".into(), run.into(), format!("--output={}", aside.display())];
+    done(lab, &words, &format!("run {run} is not archived"))?;
     let (sha256, size) = digest(&aside).map_err(failed("the archive"))?;
     if size > LARGEST {
         let _ = std::fs::remove_file(&aside);
@@ -291,16 +294,16 @@ impl Kept {
     fn offer_missing(&mut self, lab: &Lab) {
         let Ok(runs) = lab.runs() else { return };
         let is_finished = |run: &&Summary| run.state == Some(RunState::Finished);
-        for run in runs.iter().filter(is_finished).map(|run| run.id.as_str()) {
+        let missing: Vec<&str> = {
+            let known = lab.known();
+            let finished = runs.iter().filter(is_finished).map(|run| run.id.as_str());
+            finished.filter(|run| known.archive.get(run).is_none() && may_offer(&known, run, lab.here())).collect()
+        };
+        for run in missing {
             if is_measured(&self.lock) {
                 return;
             }
-            // One reading at a time: a second one would wait for whoever waits to write.
-            let is_missing = {
-                let known = lab.known();
-                known.archive.get(run).is_none() && may_offer(&known, run, lab.here())
-            };
-            if !is_missing || !self.is_due(run) {
+            if !self.is_due(run) {
                 continue;
             }
             let offered = export(lab, run).and_then(|archived| {
@@ -375,11 +378,7 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
     if store.has_run(run)? && export(lab, run).map_or(true, |own| own.sha256 != archived.sha256) {
         store.remove(&[run.to_owned()])?;
     }
-    let said = lab.command(&["import".into(), path.display().to_string()]).output().map_err(failed("stend import"))?;
-    if !said.status.success() {
-        let said = String::from_utf8_lossy(&said.stderr).trim().to_owned();
-        return Err(ServerError::Refused(format!("run {run} is not imported: {said}")));
-    }
+    done(lab, &["import".into(), path.display().to_string()], &format!("run {run} is not imported"))?;
     lab.changed();
     mark_imported(lab, archived).map_err(failed("the archive"))
 }

@@ -202,7 +202,7 @@ impl Fleet {
 }
 
 /// How long ago this machine was started, by a clock that goes on while it sleeps and that all of its processes have.
-fn since_boot() -> Duration {
+pub fn since_boot() -> Duration {
     let now = clock_gettime(ClockId::Boottime);
     Duration::try_from(now).unwrap_or_default()
 }

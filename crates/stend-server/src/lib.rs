@@ -64,6 +64,7 @@ pub use accounts::{Role, User};
 pub use agent::{Started, serve_agent};
 pub use commands::{Printed, takes};
 pub use error::ServerError;
+pub use fleet::since_boot;
 pub use joined::First;
 pub use tls::Certificate;
 pub use update::Updating;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
-use rustix::time::{ClockId, clock_gettime};
+use stend_server::since_boot;
 
 /// The file in which a node says when it was last heard, and how long its lease is.
 #[derive(Debug, Clone)]
@@ -43,9 +43,4 @@ impl Beat {
             }
         });
     }
-}
-
-/// By a clock that goes on while the machine sleeps, and that the node has too.
-fn since_boot() -> Duration {
-    Duration::try_from(clock_gettime(ClockId::Boottime)).unwrap_or_default()
 }
