@@ -183,7 +183,11 @@ fn in_lines(status: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut lines = String::new();
     for node in status["nodes"].as_array().into_iter().flatten() {
-        let state = if node["is_heard"] == true { "there" } else { "✗ not heard of" };
+        let state = match (node["is_heard"] == true, node["is_draining"] == true) {
+            (false, _) => "✗ not heard of",
+            (true, true) => "being updated",
+            (true, false) => "there",
+        };
         let here = if node["name"] == status["here"] { " (this one)" } else { "" };
         let runs = list(&node["runs"]);
         let runs = if runs.is_empty() { String::new() } else { format!(", at work for {runs}") };
