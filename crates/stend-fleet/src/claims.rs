@@ -230,7 +230,7 @@ struct Beaten {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BeatError {
     /// Another one has its name.
-    #[error("another node is called {0}: give each a name of its own")]
+    #[error("another node is called {0}: remove fleet.toml beside this store, and join by another name")]
     Taken(String),
     /// There is no answer. The same may be tried again.
     #[error(transparent)]
@@ -270,16 +270,49 @@ impl Beat {
         match self.agreement.commit(&[condition], &[change])? {
             Committed::At(revision) => self.last = Some(revision),
             Committed::Refused => {
-                // One whose answer was lost, or came late.
+                // One whose answer was lost, or came late; or somebody has removed it, and it is said anew.
                 let entry = self.agreement.get(&key)?;
-                let own = entry.filter(|entry| {
+                let is_own = |entry: &Entry| {
                     serde_json::from_str::<Beaten>(&entry.value).is_ok_and(|beaten| beaten.word == self.word)
-                });
-                self.last = Some(own.ok_or_else(|| BeatError::Taken(self.node.clone()))?.revision);
+                };
+                if !entry.iter().all(is_own) {
+                    return Err(BeatError::Taken(self.node.clone()));
+                }
+                self.last = entry.map(|entry| entry.revision);
+                if self.last.is_none() {
+                    return Err(BeatError::Trouble(Trouble::Unreached(format!("{key} was removed"))));
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Whether a name is that of a node whose store is elsewhere, as far as that has been said.
+///
+/// # Errors
+/// There is no answer.
+pub fn is_anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<bool, Trouble> {
+    Ok(said(agreement, node)?.is_some_and(|(_, beaten)| beaten.is_none_or(|beaten| beaten.home != home)))
+}
+
+/// The same of one that is there: it says something within this time.
+///
+/// # Errors
+/// There is no answer.
+pub fn is_taken(agreement: &dyn Agreement, node: &str, home: &str, wait: Duration) -> Result<bool, Trouble> {
+    if !is_anothers(agreement, node, home)? {
+        return Ok(false);
+    }
+    let before = said(agreement, node)?.map(|(revision, _)| revision);
+    std::thread::sleep(wait);
+    Ok(said(agreement, node)?.map(|(revision, _)| revision) != before)
+}
+
+/// What a node said last.
+fn said(agreement: &dyn Agreement, node: &str) -> Result<Option<(Revision, Option<Beaten>)>, Trouble> {
+    let entry = agreement.get(&beat_key(node))?;
+    Ok(entry.map(|entry| (entry.revision, serde_json::from_str(&entry.value).ok())))
 }
 
 /// Before the names of nodes that have said something.

@@ -284,6 +284,11 @@ impl Records {
         Some(Agent { name, digest })
     }
 
+    /// Whether a secret invites a node.
+    pub(crate) fn is_invited(&self, secret: &str, now: i64) -> bool {
+        self.of_a_machine(&digest(secret), Kind::InviteNode, now).is_some()
+    }
+
     /// Whether it still is one.
     pub(crate) fn is_agent(&self, agent: &Agent, now: i64) -> bool {
         self.of_a_machine(&agent.digest, Kind::Agent, now).is_some()

@@ -18,11 +18,11 @@ use tokio::signal::unix::{SignalKind, signal};
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body, Error};
 
-use crate::database::Database;
+use crate::database::{Database, Records};
 use crate::error::ServerError;
 use crate::fleet::{self, Fleet, NodeEntry};
 use crate::gate::{AGENT, ALIVE, Asked, Done, Myself, NotDone, Place, View};
-use crate::invitation::{self, Invitation, Invited};
+use crate::invitation::{self, Invitation, Invited, Taker};
 use crate::joined;
 use crate::journal::Kind;
 use crate::lab::Lab;
@@ -38,6 +38,9 @@ const LONGEST: u64 = 256 << 20;
 
 /// A node that is silent for so long is left for the next one.
 const SILENCE: Duration = ALIVE.saturating_mul(3);
+
+/// How soon nodes are asked again where none answers.
+const RETRIED: Duration = Duration::from_secs(2);
 
 /// How often is looked whether the agent is one still.
 const LOOK: Duration = Duration::from_millis(500);
@@ -79,12 +82,12 @@ pub struct Started {
     pub invitation: Option<String>,
 }
 
-/// Serves as the agent of this machine until it is told to end, by Ctrl-C or SIGTERM, or is no agent any more. `ready` is given its name and the node
-/// that it asks.
+/// Serves as the agent of this machine until it is told to end, by Ctrl-C or SIGTERM, or is no agent any more. `told` is given its name and the node
+/// that it asks, or why no node answers yet, and the same again when that is another one.
 ///
 /// # Errors
 /// The invitation is none, no node answers, the store has another server, or somebody has revoked the agent.
-pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(), ServerError> {
+pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) -> Result<(), ServerError> {
     let _lock = crate::only_server(&started.store)?;
     let store = started.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
     joined::Joined::check_free(&store)?;
@@ -102,7 +105,7 @@ pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(
     let (name, lease) = (kept.name.clone(), Duration::from_millis(kept.lease_ms));
     let through = Arc::new(Through::new(kept, &store));
     let agreement: Arc<dyn Agreement> = Arc::<Through>::clone(&through);
-    let database = Database(Arc::new(Mirror::open(Arc::clone(&agreement), &format!("{name}/agent"))?));
+    let database = Database(Arc::new(opened(&agreement, &name, |why| told(&name, Err(why)))?));
     let fleet = Fleet::begin(&agreement, &name, lease, &joined::home(&store))?;
     let note = |kind, detail: &'static str| {
         database.change(|edit| {
@@ -116,7 +119,8 @@ pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(
     lab.through = Some(Arc::clone(&through));
     let lab = Arc::new(lab);
     fleet::start(&lab, NodeEntry::here(String::new(), None));
-    ready(&name, &through.node());
+    let mut asked = through.node();
+    told(&name, Ok(&asked));
     runtime.block_on(async {
         let failed = |source| ServerError::System { what: "signals", source };
         let (mut interrupt, mut terminate) =
@@ -125,6 +129,11 @@ pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(
         let revoked = async {
             while !through.is_revoked.load(Ordering::SeqCst) {
                 tokio::time::sleep(LOOK).await;
+                let now = through.node();
+                if now != asked {
+                    told(&name, Ok(&now));
+                    asked = now;
+                }
             }
         };
         tokio::select! {
@@ -144,10 +153,27 @@ pub fn serve_agent(started: Started, ready: impl FnOnce(&str, &str)) -> Result<(
     Ok(())
 }
 
+/// What the fleet agrees on about an agent, as soon as a node answers.
+fn opened(agreement: &Arc<dyn Agreement>, name: &str, waiting: impl Fn(&str)) -> Result<Mirror<Records>, ServerError> {
+    let mut is_told = false;
+    loop {
+        match Mirror::open(Arc::clone(agreement), &format!("{name}/agent")) {
+            Err(trouble @ (Trouble::Unreached(_) | Trouble::Unknown(_))) => {
+                if !is_told {
+                    waiting(&trouble.to_string());
+                    is_told = true;
+                }
+                std::thread::sleep(RETRIED);
+            }
+            opened => return Ok(opened?),
+        }
+    }
+}
+
 /// Makes this machine an agent.
 fn invited(store: &Path, invitation: &str) -> Result<Kept, ServerError> {
     let invitation: Invitation = invitation.parse()?;
-    match invitation.take()? {
+    match invitation.take(&Taker::default())? {
         (Invited::Agent { name, secret, lease_ms }, node) => {
             let kept = Kept { name, secret, lease_ms, nodes: vec![node] };
             kept.write(store)?;

@@ -27,6 +27,7 @@ use stend_store::Store;
 use tokio_stream::Stream;
 
 use crate::accounts::Who;
+use crate::archive;
 use crate::error::ServerError;
 use crate::guard::now;
 use crate::lab::Lab;
@@ -403,6 +404,7 @@ pub(crate) fn json(printed: Vec<u8>) -> Response {
 
 /// The id that a run goes by, or has as a label.
 pub(crate) async fn known_run(lab: &Arc<Lab>, wanted: String) -> Answer<String> {
+    archive::arrive(lab, &[&wanted]).await;
     blocking(lab, move |lab| find_run(lab, &wanted)).await?
 }
 

@@ -379,8 +379,20 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
         store.remove(&[run.to_owned()])?;
     }
     done(lab, &["import".into(), path.display().to_string()], &format!("run {run} is not imported"))?;
+    mark_imported(lab, archived).map_err(failed("the archive"))?;
     lab.changed();
-    mark_imported(lab, archived).map_err(failed("the archive"))
+    Ok(())
+}
+
+/// Waits until finished runs that others have measured are in this node's store, but not for long.
+pub(crate) async fn arrive(lab: &Arc<Lab>, runs: &[&str]) {
+    let is_coming = |run: &&str| {
+        let archived = lab.known().archive.get(run).cloned();
+        archived.is_some_and(|archived| archived.removed.is_none() && !is_imported(lab, &archived))
+    };
+    let mut changes = lab.changes();
+    let arrived = async { while runs.iter().any(is_coming) && changes.changed().await.is_ok() {} };
+    let _ = tokio::time::timeout(LOOK, arrived).await;
 }
 
 /// Takes a file from whoever has it, first from the node that offered it.

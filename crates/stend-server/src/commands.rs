@@ -9,6 +9,7 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::archive;
 use crate::lab::Lab;
 use crate::problem::Problem;
 use crate::work;
@@ -113,6 +114,8 @@ pub(crate) async fn printed(
 ) -> Result<Json<Printed>, Problem> {
     let command = ALL.iter().find(|looking| looking.name == name);
     let command = command.ok_or_else(|| Problem::not_found("no command of this name only looks"))?;
+    let named = asked.iter().filter(|(name, _)| name == WHAT.0).flat_map(|(_, what)| what.split(".."));
+    archive::arrive(&lab, &named.collect::<Vec<_>>()).await;
     let (words, columns) = words(command, &asked).map_err(|said| Problem::new(StatusCode::BAD_REQUEST, said))?;
     print(&lab, &words, columns).await.map(Json)
 }

@@ -19,7 +19,7 @@ pub enum ServerError {
         source: std::io::Error,
     },
     /// Another server has this store.
-    #[error("another `stend serve` has this store: {0}")]
+    #[error("another `stend serve` has this store{0}")]
     Served(String),
     /// The server's file cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]

@@ -17,19 +17,22 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use stend_fleet::is_taken;
 use stend_model::identity::digest_of;
+use stend_model::plain;
+use stend_model::run::HERE;
 use ureq::http::Response;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, Error};
 
 use crate::accounts::{Kind, Role, Secret, fresh_secret};
-use crate::api::Served;
+use crate::api::{Served, blocking};
 use crate::database::{Database, Edit};
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::gate::Place;
 use crate::guard::{bearer, now};
-use crate::joined::{Handed, Joined};
+use crate::joined::{self, Handed, Joined};
 use crate::journal;
 use crate::lab::Lab;
 use crate::order::is_plain_name;
@@ -41,6 +44,9 @@ const GOOD_FOR: i64 = 3600;
 
 /// A node that is silent for so long does not answer.
 const SILENCE: Duration = Duration::from_secs(10);
+
+/// So much is repeated of what a node says.
+const LONGEST_SAID: usize = 500;
 
 /// No answer is longer.
 const LONGEST: u64 = 1 << 20;
@@ -62,6 +68,15 @@ pub(crate) enum Invited {
     Node { fleet: Handed },
     /// An agent: what it is called, and what it shows nodes.
     Agent { name: String, secret: String, lease_ms: u64 },
+}
+
+/// Who takes an invitation.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Taker {
+    /// What a node is to be called; empty for an agent, whose name is the invitation's.
+    pub(crate) node: String,
+    /// Where it has its store.
+    pub(crate) home: String,
 }
 
 impl fmt::Display for Invitation {
@@ -100,11 +115,12 @@ fn fingerprint(pem: &str) -> Option<String> {
 
 impl Invitation {
     /// Takes what it is for, and where the node is that gave it.
-    pub(crate) fn take(&self) -> Result<(Invited, Place), ServerError> {
+    pub(crate) fn take(&self, taker: &Taker) -> Result<(Invited, Place), ServerError> {
         let certificate = self.fingerprint.as_ref().map(|wanted| self.certificate(wanted)).transpose()?;
         let link = peers::link(certificate.as_deref(), SILENCE).map_err(ServerError::Refused)?;
+        let body = serde_json::to_vec(taker).expect("it can be written");
         let request = link.post(format!("{}/api/v1/join", self.url));
-        let invited = self.read(request.header("authorization", format!("Bearer {}", self.secret)).send_empty())?;
+        let invited = self.read(request.header("authorization", format!("Bearer {}", self.secret)).send(&body[..]))?;
         Ok((invited, Place { url: self.url.clone(), certificate }))
     }
 
@@ -137,7 +153,7 @@ impl Invitation {
             return serde_json::from_slice(&body).map_err(|error| refused(&error));
         }
         Err(match serde_json::from_slice::<Said>(&body) {
-            Ok(said) => refused(&crate::api::brief(&said.detail)),
+            Ok(said) => refused(&plain::one_line(&said.detail).chars().take(LONGEST_SAID).collect::<String>()),
             Err(_) => refused(&response.status()),
         })
     }
@@ -150,7 +166,11 @@ pub(crate) async fn certificate(lab: Served) -> Result<Json<String>, Problem> {
 }
 
 /// Gives what an invitation is for, once.
-pub(crate) async fn join(State(lab): State<Arc<Lab>>, headers: HeaderMap) -> Result<Json<Invited>, Problem> {
+pub(crate) async fn join(
+    State(lab): State<Arc<Lab>>,
+    headers: HeaderMap,
+    body: String,
+) -> Result<Json<Invited>, Problem> {
     let used = || {
         Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -161,6 +181,16 @@ pub(crate) async fn join(State(lab): State<Arc<Lab>>, headers: HeaderMap) -> Res
     let Some(fleet) = lab.fleet.clone() else { return Err(used()) };
     // Read before it is used up.
     let handed = Joined::read(&lab.store)?.map(|joined| joined.hand(&lab.store)).transpose()?.ok_or_else(used)?;
+    let Taker { node, home } = serde_json::from_str(&body).unwrap_or_default();
+    if !node.is_empty() && lab.known().is_invited(&invitation, now()) {
+        let (name, wait) = (node.clone(), joined::silence(fleet.lease()));
+        let look = move |lab: &Lab| is_taken(&**lab.database.0.agreement(), &name, &home, wait);
+        let is_anothers = blocking(&lab, look).await?.map_err(ServerError::from)?;
+        if is_anothers {
+            let said = format!("{}; the invitation is good still", joined::name_taken(&node));
+            return Err(Problem::new(StatusCode::CONFLICT, said));
+        }
+    }
     let secret = fresh_secret();
     let of_agent = secret.clone();
     let taken = lab.change(move |edit: &mut Edit| {
@@ -186,11 +216,7 @@ pub(crate) fn invite(store: &Path, agent: Option<&str>) -> Result<String, Server
     let joined = Joined::read(store)?.ok_or_else(crate::no_fleet)?;
     let database = Database::open(store, Some(&joined), "invite")?;
     let (secret, name) = (fresh_secret(), agent.unwrap_or_default());
-    if agent.is_some() && (!is_plain_name(name) || name == stend_model::run::HERE) {
-        return Err(ServerError::Refused(
-            "--agent: it is 1 to 64 letters, digits, and - . or _, and not \"local\"".into(),
-        ));
-    }
+    agent.map_or(Ok(()), |agent| check_name("--agent", agent))?;
     let kind = if agent.is_some() { Kind::InviteAgent } else { Kind::InviteNode };
     let node = database.change(|edit| {
         if edit.known.nodes.get(name).is_some_and(|node| !node.is_agent()) {
@@ -209,12 +235,22 @@ pub(crate) fn invite(store: &Path, agent: Option<&str>) -> Result<String, Server
     Ok(Invitation { url: node.url, secret, fingerprint }.to_string())
 }
 
+fn check_name(option: &str, name: &str) -> Result<(), ServerError> {
+    if is_plain_name(name) && name != HERE {
+        return Ok(());
+    }
+    let said = format!("{option}: it is 1 to 64 letters, digits, and - . or _, and not \"{HERE}\"");
+    Err(ServerError::Refused(said))
+}
+
 /// Makes a store a node of the fleet that it is invited to.
 pub(crate) fn join_by(store: &Path, invitation: &str, node: Option<&str>) -> Result<Joined, ServerError> {
     let invitation: Invitation = invitation.parse()?;
     Joined::check_free(store)?;
-    match invitation.take()?.0 {
-        Invited::Node { fleet } => Joined::join_by(store, &fleet, node),
+    let name = node.map_or_else(joined::own_name, str::to_owned);
+    check_name("--node", &name)?;
+    match invitation.take(&Taker { node: name.clone(), home: joined::home(store) })?.0 {
+        Invited::Node { fleet } => Joined::join_by(store, &fleet, &name),
         Invited::Agent { .. } => {
             Err(ServerError::Refused("this invites an agent: `stend agent` takes it, and it is used up now".into()))
         }

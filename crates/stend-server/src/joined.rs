@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stend_fleet::{
-    Access, Address, Agreement as _, Change, Committed, Condition, Etcd, FOLLOWED, MOST_CHANGES, Member,
+    Access, Address, Agreement as _, Change, Committed, Condition, Etcd, FOLLOWED, MOST_CHANGES, Member, is_anothers,
+    is_taken,
 };
 use stend_model::identity::digest_of;
 use stend_model::run::HERE;
@@ -13,6 +14,7 @@ use stend_model::run::HERE;
 use crate::database::{self, Database};
 use crate::error::ServerError;
 use crate::invitation::write_private;
+use crate::journal::Kind;
 use crate::order::is_plain_name;
 use crate::settings::{Secret, own_file};
 
@@ -66,8 +68,18 @@ pub(crate) fn home(store: &Path) -> String {
 }
 
 /// What a node is called that nobody gave a name.
-fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// A node that is there says something within this time.
+pub(crate) fn silence(lease: Duration) -> Duration {
+    lease * 3 / 8
+}
+
+/// What is said of the name of another node.
+pub(crate) fn name_taken(node: &str) -> String {
+    format!("another node is called {node}, and is there: give this one another name with --node")
 }
 
 fn check_version(members: &[Member]) -> Result<(), ServerError> {
@@ -181,8 +193,10 @@ impl Joined {
         };
         joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
         joined.found(store, first)?;
+        joined.check_name(store)?;
         let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
         write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })?;
+        joined.note(store, Kind::NodeJoined)?;
         Ok(joined)
     }
 
@@ -196,6 +210,21 @@ impl Joined {
             "this store is node {} of the fleet at {}: `stend fleet leave` comes before another",
             self.node, self.address
         ))
+    }
+
+    /// Refuses the name of another node that is there.
+    fn check_name(&self, store: &Path) -> Result<(), ServerError> {
+        if is_taken(&self.etcd(store)?, &self.node, &home(store), silence(self.lease))? {
+            return Err(ServerError::Refused(name_taken(&self.node)));
+        }
+        Ok(())
+    }
+
+    fn note(&self, store: &Path, kind: Kind) -> Result<(), ServerError> {
+        Database::open(store, Some(self), "join")?.change(|edit| {
+            edit.note(kind, None, &self.node, "");
+            Ok(())
+        })
     }
 
     /// What another node takes to join.
@@ -216,11 +245,10 @@ impl Joined {
     }
 
     /// Makes a store a node of the fleet that was handed to it, or leaves it as it was.
-    pub(crate) fn join_by(store: &Path, handed: &Handed, node: Option<&str>) -> Result<Self, ServerError> {
+    pub(crate) fn join_by(store: &Path, handed: &Handed, node: &str) -> Result<Self, ServerError> {
         let text = |text: &str| toml::Value::from(text);
-        let name = node.map_or_else(own_name, str::to_owned);
         let mut lines =
-            format!("address = {}\nnode = {}\nlease = \"{}ms\"\n", text(&handed.address), text(&name), handed.lease_ms);
+            format!("address = {}\nnode = {}\nlease = \"{}ms\"\n", text(&handed.address), text(node), handed.lease_ms);
         let mut files = Vec::new();
         for (field, given) in
             [("authority", &handed.authority), ("certificate", &handed.certificate), ("key", &handed.key)]
@@ -240,6 +268,8 @@ impl Joined {
             }
             let joined = Self::read(store)?.expect("it was written");
             joined.found(store, First::No)?;
+            joined.check_name(store)?;
+            joined.note(store, Kind::NodeJoined)?;
             Ok(joined)
         };
         joined().inspect_err(|_| files.iter().for_each(|(path, _)| drop(std::fs::remove_file(path))))
@@ -326,6 +356,12 @@ impl Joined {
     /// Takes a store out of its fleet. What it has measured stays in it, and in the fleet's archive what is there.
     pub(crate) fn leave(self, store: &Path) -> Result<(), ServerError> {
         let database = Database::open(store, Some(&self), "leave")?;
+        let gone =
+            || std::fs::remove_file(store.join(FILE)).map_err(|source| ServerError::System { what: FILE, source });
+        // The node that has the name is another one, and stays.
+        if is_anothers(&**database.0.agreement(), &self.node, &home(store))? {
+            return gone();
+        }
         let key = format!("node/{}", self.node);
         database.change(|edit| {
             let own =
@@ -340,10 +376,11 @@ impl Joined {
             }
             // No job is its own.
             edit.free_duties(&self.node);
+            edit.note(Kind::NodeLeft, None, &self.node, "");
             Ok(())
         })?;
         database.0.agreement().commit(&[], &[Change::Remove(format!("beat/{}", self.node))])?;
-        std::fs::remove_file(store.join(FILE)).map_err(|source| ServerError::System { what: FILE, source })
+        gone()
     }
 
     /// What the fleet agrees on. Paths are from the store's directory.

@@ -118,6 +118,8 @@ kinds! {
     UpdateOffered "update-offered" Machines false,
     NodeUpdated "node-updated" Machines false,
     UpdateFailed "update-failed" Machines true,
+    NodeJoined "node-joined" Machines false,
+    NodeLeft "node-left" Machines false,
     Invited "invited" Users false,
     AgentJoined "agent-joined" Users false,
     AgentRevoked "agent-revoked" Users false,

@@ -50,6 +50,7 @@ mod work;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -401,18 +402,20 @@ pub fn leave_fleet(store: &Path) -> Result<String, ServerError> {
     Ok(node)
 }
 
-/// How the fleet of a store is, as its nodes say it by the API, in JSON. It takes as long as a node takes to be heard.
+/// How the fleet of a store is, as its nodes say it by the API, in JSON. It takes as long as a node takes to be heard, which
+/// `listening` is told.
 ///
 /// # Errors
 /// The store is of none, or the fleet does not answer.
-pub fn fleet_status(store: &Path) -> Result<String, ServerError> {
+pub fn fleet_status(store: &Path, listening: impl FnOnce(Duration)) -> Result<String, ServerError> {
     let joined = Joined::read(store)?.ok_or_else(no_fleet)?;
     let database = Database::open(store, Some(&joined), "status")?;
     let (mut lookout, began) = (stend_fleet::Lookout::default(), std::time::Instant::now());
     let agreement = database.0.agreement();
     lookout.hear(&**agreement, || began.elapsed())?;
     // Each node that is there beats once meanwhile.
-    let while_looked = joined.lease * 3 / 8;
+    let while_looked = joined::silence(joined.lease);
+    listening(while_looked);
     std::thread::sleep(while_looked);
     let heard = lookout.hear(&**agreement, || began.elapsed())?;
     let is_heard = |name: &str| heard.get(name).map(|silence| *silence < while_looked);

@@ -17,6 +17,7 @@ use stend_store::Store;
 use super::accounts::{Body, read};
 use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, known_machine, page, suite_names};
 use crate::accounts::Who;
+use crate::archive;
 use crate::database::Edit;
 use crate::error::ServerError;
 use crate::jobs::{Added, Job, State};
@@ -94,6 +95,7 @@ pub(crate) struct Jobs {
 /// The jobs of an order by its batch, which is the run of the first.
 pub(crate) async fn batch(lab: Served, Path(batch): Path<String>) -> Answer<Json<Jobs>> {
     let jobs = jobs_of(&lab, &batch)?;
+    archive::arrive(&lab, &jobs.iter().map(|job| job.run.as_str()).collect::<Vec<_>>()).await;
     let runs = blocking(&lab, Lab::runs).await??;
     let compared = comparison(&jobs, &runs);
     Ok(Json(Jobs { schema_version: JSON_VERSION, jobs, compared }))

@@ -20,11 +20,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let program =
         std::env::current_exe().map_err(|error| Failure::unusable(format!("stend does not find itself: {error}")))?;
     let quiet = global.quiet;
-    let ready = |name: &str, node: &str| {
-        if !quiet {
+    let told = |name: &str, node: Result<&str, &str>| match node {
+        _ if quiet => {}
+        Ok(node) => {
             talk!("agent {name} asks node {node} for jobs; Ctrl-C ends it, and a run that is being measured goes on");
         }
+        Err(why) => talk!("agent {name}: no node answers, trying again: {why}"),
     };
-    serve_agent(Started { store, program, invitation: arguments.invitation.clone() }, ready).map_err(failure)?;
+    serve_agent(Started { store, program, invitation: arguments.invitation.clone() }, told).map_err(failure)?;
     Ok(Exit::Fine)
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -38,7 +39,7 @@ enum Action {
     },
     /// Bring this version of stend to all nodes and agents, one after the other: each ends what it measures first, and others have its work meanwhile
     Update,
-    /// Take this store's server out of its fleet; runs stay in both
+    /// Take this store's server out of its fleet; runs stay in this store and in the fleet
     Leave,
     /// Say what is wrong with the fleet, and what helps
     Doctor,
@@ -77,7 +78,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Action::Update => return update(global, &store),
         Action::Leave => format!("{} is no node any more", leave_fleet(&store).map_err(failure)?),
         Action::Doctor => {
-            let status = fleet_status(&store).map_err(failure)?;
+            let status = status(global, &store)?;
             let wrong = wrong_with(&serde_json::from_str(&status).map_err(Failure::unusable)?);
             wrong.iter().for_each(|line| talk!("✗ {line}"));
             if wrong.is_empty() && !global.quiet {
@@ -86,7 +87,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             return Ok(if wrong.is_empty() { Exit::Fine } else { Exit::Crossed });
         }
         Action::Status { json } => {
-            let status = fleet_status(&store).map_err(failure)?;
+            let status = status(global, &store)?;
             if *json {
                 output::print(&format!("{status}\n"))?;
             } else {
@@ -100,6 +101,16 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         talk!("{said}");
     }
     Ok(Exit::Fine)
+}
+
+/// How the fleet is. Each node that is there is heard once meanwhile.
+fn status(global: &Global, store: &Path) -> Result<String, Failure> {
+    let listening = |time: Duration| {
+        if !global.quiet {
+            talk!("listening for the nodes, {} s …", time.as_secs_f64());
+        }
+    };
+    fleet_status(store, listening).map_err(failure)
 }
 
 /// Says of each node when it is the new version.
@@ -169,7 +180,10 @@ fn wrong_with(status: &Value) -> Vec<String> {
     }
     for node in nodes.into_iter().flatten().filter(|node| node["is_heard"] != true) {
         let (what, command) = if node["through"].is_null() { ("node", "serve") } else { ("agent", "agent") };
-        wrong.push(format!("{what} {} is not heard of: start `stend {command}` there", text(&node["name"])));
+        wrong.push(format!(
+            "{what} {} is not heard of: start `stend {command}` there, or restart it",
+            text(&node["name"])
+        ));
     }
     wrong
 }

@@ -157,6 +157,25 @@ fn an_agent_asks_another_node_when_its_own_dies_and_goes_on_when_it_was_killed()
 }
 
 #[test]
+fn an_agent_waits_for_a_node_that_answers() {
+    let Some(etcd) = Etcd::start() else { return };
+    let one = Stand::new();
+    crate::fleet::join(&one.store(), &etcd, "alpha", "2s");
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let node = || Server::listening(&one, &["--listen", &address]);
+    let alpha = node();
+    let stand = Agent::invited(Stand::new(), &one, "gamma").ready().kill();
+    alpha.kill(rustix::process::Signal::KILL);
+    let mut agent = Agent::start(stand, &[]);
+    let mut lines = std::io::BufReader::new(agent.child.stderr.take().unwrap()).lines();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.contains("no node answers"), "{line}");
+    let _alpha = node();
+    let line = lines.next().unwrap().unwrap();
+    assert!(line.contains("asks node alpha"), "{line}");
+}
+
+#[test]
 fn what_an_agents_command_said_is_shown_when_its_run_fails() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
@@ -352,7 +371,11 @@ fn a_node_joins_by_an_invitation() {
     other.refused(&["agent", &invited], &["stend fleet join"]);
     other.refused(&["fleet", "join", &invited, "--node", "beta"], &["was used"]);
     assert!(!other.store().join("fleet.toml").exists());
-    other.fine(&["fleet", "join", &invitation(&one, &[]), "--node", "beta"]);
+    // A name that another node has is refused, and the invitation good still.
+    let invited = invitation(&one, &[]);
+    other.refused(&["fleet", "join", &invited, "--node", "alpha"], &["another node is called alpha", "good still"]);
+    other.refused(&["fleet", "join", &invited, "--node", "a b"], &["--node"]);
+    other.fine(&["fleet", "join", &invited, "--node", "beta"]);
     // A node is no agent.
     let invited = invitation(&one, &["--agent", "gamma"]);
     other.refused(&["agent", &invited], &["stend fleet leave"]);
