@@ -344,7 +344,8 @@ impl<K: Known> Mirror<K> {
         let mut lost = None;
         for _ in 0..LOST {
             match (self.agreement.commit(conditions, changes), lost) {
-                (Ok(Committed::Refused), Some(trouble)) => {
+                // Who is asked for an agent may refuse what has been done: its claim is gone.
+                (Ok(Committed::Refused) | Err(Trouble::Refused(_)), Some(trouble)) => {
                     // Without an answer to this it is no better known.
                     let last = self.agreement.get(&format!("word/{}", self.name)).map_err(|_| trouble)?;
                     let mine = last.filter(|entry| entry.value == word);

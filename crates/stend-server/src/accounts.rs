@@ -8,6 +8,7 @@ use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stend_fleet::{Condition, FOLLOWED, Trouble};
 use stend_model::identity::digest_of;
 
 use crate::database::{Edit, Records, USERS};
@@ -226,6 +227,10 @@ pub(crate) fn check_password(password: &str) -> Result<(), ServerError> {
 }
 
 impl Kept {
+    fn is_of_agent(&self, name: &str) -> bool {
+        matches!(self.kind, Kind::Agent | Kind::InviteAgent) && self.name == name
+    }
+
     /// Whether it opens anything: sessions end with the password, and all with the user. Without users there is whoever started the server.
     fn is_good(&self, known: &Records, now: i64) -> bool {
         let is_its = |user: &Account| {
@@ -284,9 +289,22 @@ impl Records {
         Some(Agent { name, digest })
     }
 
-    /// Whether a secret invites a node.
-    pub(crate) fn is_invited(&self, secret: &str, now: i64) -> bool {
-        self.of_a_machine(&digest(secret), Kind::InviteNode, now).is_some()
+    /// The condition that it still is one when a change is made.
+    pub(crate) fn is_still(&self, agent: &Agent) -> Result<Condition, Trouble> {
+        let revision = self.secrets.revision(&agent.digest);
+        let revision = revision.ok_or_else(|| Trouble::Refused(format!("{} is no agent any more", agent.name)))?;
+        Ok(Condition::Unchanged(format!("{FOLLOWED}secret/{}", agent.digest), revision))
+    }
+
+    /// Whether an agent has this name, or is invited to have it.
+    pub(crate) fn has_agent(&self, name: &str) -> bool {
+        self.secrets.iter().any(|(_, kept)| kept.is_of_agent(name))
+    }
+
+    /// Whether a secret is an invitation.
+    pub(crate) fn is_invitation(&self, secret: &str, now: i64) -> bool {
+        let digest = digest(secret);
+        [Kind::InviteNode, Kind::InviteAgent].iter().any(|kind| self.of_a_machine(&digest, *kind, now).is_some())
     }
 
     /// Whether it still is one.
@@ -440,8 +458,7 @@ impl Edit<'_, '_> {
 
     /// Ends what an agent shows, and invitations of its name; whether there was one.
     pub(crate) fn revoke_agent(&mut self, name: &str) -> bool {
-        let is_its = |kept: &Kept| matches!(kept.kind, Kind::Agent | Kind::InviteAgent) && kept.name == name;
-        let its = self.known.secrets.iter().filter(|(_, kept)| is_its(kept));
+        let its = self.known.secrets.iter().filter(|(_, kept)| kept.is_of_agent(name));
         let keys: Vec<_> = its.map(|(digest, _)| format!("secret/{digest}")).collect();
         keys.iter().for_each(|key| self.remove(key));
         !keys.is_empty()

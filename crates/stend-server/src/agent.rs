@@ -1,10 +1,10 @@
 //! A node that reaches no etcd and that nobody reaches: it dials out to a node of the fleet, by which it sees the jobs of its own machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use stend_fleet::{
     Agreement, Change, Committed, Condition, Entry, FOLLOWED, Listing, Mirror, News, Revision, Told, Trouble, Watch,
 };
+use stend_model::identity::digest_of;
 use tokio::signal::unix::{SignalKind, signal};
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body, Error};
@@ -52,6 +53,8 @@ struct Kept {
     secret: String,
     lease_ms: u64,
     nodes: Vec<Place>,
+    /// The SHA-256 of the invitation: a command that is begun again still has it among its words.
+    invitation: String,
 }
 
 impl Kept {
@@ -93,6 +96,7 @@ pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) ->
     joined::Joined::check_free(&store)?;
     drop(stend_store::Store::open_to_read(&store)?);
     let kept = match (&started.invitation, Kept::read(&store)?) {
+        (Some(invitation), Some(kept)) if kept.invitation == digest_of(invitation.as_bytes()) => kept,
         (Some(invitation), _) => invited(&store, invitation)?,
         (None, Some(kept)) => kept,
         (None, None) => {
@@ -121,7 +125,7 @@ pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) ->
     fleet::start(&lab, NodeEntry::here(String::new(), None));
     let mut asked = through.node();
     told(&name, Ok(&asked));
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let failed = |source| ServerError::System { what: "signals", source };
         let (mut interrupt, mut terminate) =
             (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?);
@@ -147,10 +151,11 @@ pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) ->
             _ = interrupt.recv() => Ok(()),
             _ = terminate.recv() => Ok(()),
         }
-    })?;
-    note(Kind::ServerEnded, "")?;
+    });
+    let noted = ended.and_then(|()| note(Kind::ServerEnded, ""));
+    // Threads that wait for a run would hold the runtime until its end.
     runtime.shutdown_background();
-    Ok(())
+    noted
 }
 
 /// What the fleet agrees on about an agent, as soon as a node answers.
@@ -171,11 +176,12 @@ fn opened(agreement: &Arc<dyn Agreement>, name: &str, waiting: impl Fn(&str)) ->
 }
 
 /// Makes this machine an agent.
-fn invited(store: &Path, invitation: &str) -> Result<Kept, ServerError> {
-    let invitation: Invitation = invitation.parse()?;
+fn invited(store: &Path, text: &str) -> Result<Kept, ServerError> {
+    let invitation: Invitation = text.parse()?;
     match invitation.take(&Taker::default())? {
         (Invited::Agent { name, secret, lease_ms }, node) => {
-            let kept = Kept { name, secret, lease_ms, nodes: vec![node] };
+            let invitation = digest_of(text.as_bytes());
+            let kept = Kept { name, secret, lease_ms, nodes: vec![node], invitation };
             kept.write(store)?;
             Ok(kept)
         }
@@ -193,6 +199,8 @@ pub(crate) struct Through {
     feed: Mutex<Option<Sender<Option<View>>>>,
     /// What was listed last: a watch goes on from there.
     listed: Mutex<Vec<Entry>>,
+    /// The revision of the last own change, or the last listing.
+    newest: AtomicI64,
     is_revoked: AtomicBool,
 }
 
@@ -203,15 +211,18 @@ struct Nodes {
     link: Option<Agent>,
     /// What the node is called that was asked last.
     node: String,
+    /// The nodes that have said since the last answer that this is no agent.
+    refused_by: BTreeSet<String>,
 }
 
 impl Through {
     fn new(kept: Kept, store: &Path) -> Self {
         Self {
             store: store.to_owned(),
-            nodes: Mutex::new(Nodes { kept, at: 0, link: None, node: String::new() }),
+            nodes: Mutex::new(Nodes { kept, at: 0, link: None, node: String::new(), refused_by: BTreeSet::new() }),
             feed: Mutex::default(),
             listed: Mutex::default(),
+            newest: AtomicI64::new(0),
             is_revoked: AtomicBool::new(false),
         }
     }
@@ -276,18 +287,29 @@ impl Through {
         Err(last)
     }
 
+    /// A node says that this is no agent. One that has left the fleet, or is behind, may say so: it is none when all have.
+    fn refused(&self, url: &str) -> Trouble {
+        let mut nodes = self.nodes();
+        nodes.refused_by.insert(url.to_owned());
+        if !nodes.kept.nodes.iter().all(|place| nodes.refused_by.contains(&place.url)) {
+            return Trouble::Unreached(format!("{url} does not have this agent"));
+        }
+        self.is_revoked.store(true, Ordering::SeqCst);
+        Trouble::Refused("this is no agent of the fleet any more".into())
+    }
+
     fn read<T: DeserializeOwned>(&self, url: &str, answer: Result<Response<Body>, Error>) -> Result<T, Trouble> {
         let mut response = answer.map_err(|error| Trouble::of_request(url, &error))?;
         let status = response.status();
         let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
         let body = body.map_err(|error| Trouble::Unknown(format!("{url}: {error}")))?;
         if status.is_success() {
+            self.nodes().refused_by.clear();
             let strange = |error| Trouble::Refused(format!("{url} answers something else than a node does: {error}"));
             return serde_json::from_slice(&body).map_err(strange);
         }
         if status == StatusCode::UNAUTHORIZED {
-            self.is_revoked.store(true, Ordering::SeqCst);
-            return Err(Trouble::Refused("this is no agent of the fleet any more".into()));
+            return Err(self.refused(url));
         }
         let said = serde_json::from_slice::<NotDone>(&body);
         let (detail, is_open) = said.map_or((status.to_string(), true), |said| (said.detail, said.is_open));
@@ -343,10 +365,11 @@ impl Through {
         }
         let asked = nodes.kept.nodes.get(nodes.at).map(|place| place.url.clone());
         match places.iter().position(|place| Some(&place.url) == asked.as_ref()) {
-            // Perhaps with another certificate.
             Some(at) => nodes.at = at,
-            None => nodes.link = None,
+            None => nodes.at = 0,
         }
+        // Perhaps with another certificate.
+        nodes.link = None;
         nodes.kept.nodes = places;
         // What is not kept is learnt again.
         let _ = nodes.kept.write(&self.store);
@@ -371,6 +394,12 @@ impl Agreement for Through {
         let view = self.view((!is_all).then_some(("prefix", prefix)))?;
         let revision = view.revision;
         if is_all {
+            // One that is behind would say that the jobs of this agent are nobody's.
+            if revision < self.newest.fetch_max(revision, Ordering::SeqCst) {
+                let (_, url, _) = self.link()?;
+                self.turn_from(&url);
+                return Err(Trouble::Unreached(format!("{url} is behind")));
+            }
             self.learn(&view);
         }
         let entries = entries_of(view);
@@ -398,6 +427,10 @@ impl Agreement for Through {
             let request = link.post(format!("{url}/api/v1/agent/changes")).header("authorization", bearer);
             request.send(&body[..])
         })?;
+        // A node hears of what is followed, and of nothing else.
+        if asked.changes.iter().any(|(key, _)| key.starts_with(FOLLOWED)) {
+            self.newest.fetch_max(done.revision.unwrap_or_default(), Ordering::SeqCst);
+        }
         self.learn(&done.view);
         if let Some(feed) = &*locked(&self.feed) {
             // Nobody may watch any more.
@@ -415,9 +448,13 @@ impl Agreement for Through {
         let response =
             response.map_err(|error| Trouble::of_request(&url, &error)).inspect_err(|_| self.turn_from(&url))?;
         if !response.status().is_success() {
-            self.is_revoked.fetch_or(response.status() == StatusCode::UNAUTHORIZED, Ordering::SeqCst);
+            let is_refused = response.status() == StatusCode::UNAUTHORIZED;
             self.turn_from(&url);
-            return Err(Trouble::Unreached(format!("{url}: {}", response.status())));
+            return Err(if is_refused {
+                self.refused(&url)
+            } else {
+                Trouble::Unreached(format!("{url}: {}", response.status()))
+            });
         }
         let (sender, views) = channel();
         *locked(&self.feed) = Some(sender.clone());

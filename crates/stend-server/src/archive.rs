@@ -20,7 +20,7 @@ use stend_fleet::{Agreement, FOLLOWED};
 use stend_model::identity::digest_of_stream;
 use stend_model::record::Summary;
 use stend_model::run::RunState;
-use stend_store::Store;
+use stend_store::{Store, read_export};
 use tokio_util::io::ReaderStream;
 
 use crate::accounts::fresh_secret;
@@ -370,6 +370,12 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
     if is_imported(lab, archived) {
         return Ok(());
     }
+    // Whoever sent it, it is this run that is looked for under its id.
+    let file = File::open(&path).map_err(failed("the archive"))?;
+    let (record, _) = read_export(file, run)?;
+    if record.run.id != run || record.run.carried {
+        return Err(ServerError::Refused(format!("the file of run {run} in the archive is of run {}", record.run.id)));
+    }
     if work::process(lab, run).is_some() {
         return Err(ServerError::Refused(format!("run {run} is being measured here")));
     }
@@ -422,7 +428,10 @@ pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Resul
         if found != wanted {
             return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "the file has another SHA-256"));
         }
-        std::fs::rename(&sent.0, place(&lab, &wanted)).map_err(failed)
+        // Who sent it removes its own.
+        File::open(&sent.0).and_then(|file| file.sync_all()).map_err(failed)?;
+        std::fs::rename(&sent.0, place(&lab, &wanted)).map_err(failed)?;
+        File::open(directory(&lab)).and_then(|directory| directory.sync_all()).map_err(failed)
     });
     kept.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
 }
@@ -448,4 +457,30 @@ pub(crate) async fn file(lab: crate::api::Served, InPath(sha256): InPath<String>
     }
     let file = tokio::fs::File::open(place(&lab, &sha256)).await.map_err(|_| missing())?;
     Ok(([(CONTENT_TYPE, "application/gzip")], Body::from_stream(ReaderStream::new(file))).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use stend_store::write_export;
+
+    use super::*;
+
+    #[test]
+    fn a_file_of_another_run_is_not_taken() {
+        let store = tempfile::tempdir().unwrap();
+        let database = Database::open(store.path(), None, "test").unwrap();
+        let lab = Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false);
+        private_directory(&directory(&lab)).unwrap();
+        let mut file = Vec::new();
+        write_export(&stend_testing::record("20260101-0000-bbbb", &[1.0]), &[], &mut file).unwrap();
+        let path = directory(&lab).join("file");
+        std::fs::write(&path, file).unwrap();
+        let (sha256, size) = digest(&path).unwrap();
+        let archived = Archived { sha256, size, node: "other".into(), removed: None };
+        std::fs::rename(path, place(&lab, &archived.sha256)).unwrap();
+        let refused = take_one(&lab, "20260101-0000-aaaa", &archived).unwrap_err().to_string();
+        assert!(refused.contains("is of run 20260101-0000-bbbb") && !is_imported(&lab, &archived), "{refused}");
+        take_one(&lab, "20260101-0000-bbbb", &archived).unwrap();
+        assert!(is_imported(&lab, &archived));
+    }
 }

@@ -29,6 +29,9 @@ const MOST_SILENT: u32 = 6;
 /// So many nodes hear of each other all the time.
 const FEW: usize = 50;
 
+/// So many jobs of an agent are ended at once.
+const FREED: usize = 20;
+
 /// In a lease a node beats so often.
 const BEATS: u32 = 4;
 
@@ -334,16 +337,18 @@ impl Edit<'_, '_> {
         duties.iter().for_each(|duty| self.free(claims, duty));
     }
 
-    /// Ends the jobs of an agent that is none any more.
-    pub(crate) fn free_jobs_of(&mut self, agent: &str) {
+    /// Ends some jobs of an agent that is none any more; whether there may be others.
+    pub(crate) fn free_jobs_of(&mut self, agent: &str) -> bool {
         let own = self.known.claims.all().filter(|(_, claim)| claim.node == agent).map(|(job, _)| job.to_owned());
-        for job in own.collect::<Vec<_>>() {
-            self.free(claims, &job);
+        let own: Vec<_> = own.take(FREED).collect();
+        for job in &own {
+            self.free(claims, job);
             let Some(known) = job.parse().ok().and_then(|id| self.known.job(id)) else { continue };
             let (id, run, said) = (known.id, known.run.clone(), format!("agent {agent} was revoked"));
             self.set(id, &[State::Running, State::Stopping], State::Failed, Some(&said));
             self.note(Kind::RunFailed, None, &run, &said);
         }
+        own.len() == FREED
     }
 
     /// Takes a job from a node that is silent, or gives it up when so many have lost it.

@@ -26,9 +26,10 @@ use crate::connections;
 use crate::database::{Records, numbered};
 use crate::fleet::NodeEntry;
 use crate::guard::{bearer, now};
-use crate::jobs::Progress;
+use crate::jobs::{self, Job, Progress};
 use crate::journal::{Kind as Noting, Noted};
 use crate::lab::Lab;
+use crate::peers;
 use crate::problem::Problem;
 use crate::update::{UPDATE, Update};
 
@@ -43,6 +44,9 @@ pub(crate) const NEW_ENTRY: &str = "lab/journal/new/";
 
 /// No changes of an agent are longer: one may be a piece of a run.
 const LONGEST_CHANGES: usize = 1 << 20;
+
+/// Nor is an entry that is no part of a run.
+const LONGEST_ENTRY: usize = 64 << 10;
 
 /// What an agent is told of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -174,7 +178,14 @@ fn seen_by(lab: &Lab, known: &Records, name: &str) -> Vec<Told> {
     let place = |(node, entry): (&str, &NodeEntry)| {
         (node.to_owned(), Place { url: entry.url.clone(), certificate: entry.certificate.clone() })
     };
-    let nodes = known.nodes.iter().filter(|(_, entry)| !entry.is_agent()).map(place).collect();
+    // What listens on this machine alone is no node on another one.
+    let machine = known.nodes.get(name).map(|entry| &entry.machine);
+    let is_found = |(node, entry): &(&str, &NodeEntry)| {
+        let is_elsewhere =
+            || peers::is_here(&entry.url).is_ok_and(|is_here| !is_here || machine == Some(&entry.machine));
+        !entry.is_agent() && (*node == lab.here() || is_elsewhere())
+    };
+    let nodes = known.nodes.iter().filter(is_found).map(place).collect();
     let myself = Myself { name: name.to_owned(), node: lab.here().to_owned(), nodes };
     tell(AGENT.to_owned(), Some(0), text(Some(&myself)));
     told
@@ -231,7 +242,7 @@ pub(crate) async fn entries(lab: Served, agent: Extension<Agent>, Query(which): 
                 Ok(View { revision: 0, entries: found.into_iter().map(Told::from).collect() })
             }
             Which { key: None, prefix: Some(prefix) } => {
-                may(&prefix)?;
+                refused_unless(may_list(&lab.known(), &agent.name, &prefix), &prefix)?;
                 let listing = agreement.list(&prefix)?;
                 Ok(View { revision: listing.revision, entries: listing.entries.into_iter().map(Told::from).collect() })
             }
@@ -264,6 +275,8 @@ pub(crate) async fn commit(lab: Served, agent: Extension<Agent>, body: Body) -> 
             let known = lab.known();
             check(&known, &agent.name, &conditions, &changes)?;
             fit(&known, &agent.name, &mut conditions, &mut changes)?;
+            // What this node knows may be old: whoever is revoked meanwhile changes nothing.
+            conditions.push(known.is_still(&agent)?);
         }
         let revision = match lab.database.0.agreement().commit(&conditions, &changes)? {
             Committed::At(revision) => Some(revision),
@@ -319,20 +332,32 @@ fn key_of(change: &Change) -> &str {
     key
 }
 
-/// Whether a job is one of a machine.
-fn is_of(known: &Records, machine: &str, job: &str) -> bool {
-    job.parse().ok().and_then(|id| known.job(id)).is_some_and(|job| job.order.machine == machine)
+/// A job of a machine, by its number as it is written in keys.
+fn job_of<'a>(known: &'a Records, machine: &str, number: &str) -> Option<&'a Job> {
+    let job = known.job(number.parse().ok()?)?;
+    (job.id.to_string() == number && job.order.machine == machine).then_some(job)
 }
 
-/// Whether an agent may read an entry, or all whose keys begin so.
+fn is_of(known: &Records, machine: &str, job: &str) -> bool {
+    job_of(known, machine, job).is_some()
+}
+
+/// Whether an agent may read all entries whose keys begin so.
+fn may_list(known: &Records, name: &str, prefix: &str) -> bool {
+    let mut parts = prefix.splitn(3, '/');
+    let kind = parts.next().is_some_and(|kind| ["repeat", "piece"].contains(&kind));
+    kind && parts.next().is_some_and(|job| is_of(known, name, job)) && parts.next().is_some()
+}
+
+/// Whether an agent may read an entry.
 fn may_read(known: &Records, name: &str, key: &str) -> bool {
     let (first, rest) = key.split_once('/').unwrap_or((key, ""));
     let orders = || orders_of(known, name);
     let has_job = |id: &str| id.parse().is_ok_and(|id: i64| orders().values().flatten().any(|job| *job == id));
     match first {
         "beat" => rest == name,
-        "word" => rest.strip_prefix(name).is_some_and(|rest| rest.starts_with('/')),
-        "repeat" | "piece" => rest.split_once('/').is_some_and(|(job, _)| is_of(known, name, job)),
+        "word" => rest.strip_prefix(name) == Some("/agent"),
+        "repeat" | "piece" => may_list(known, name, key),
         "began" | "log" => is_of(known, name, rest),
         "text" => orders().keys().any(|first| {
             known.orders.get(&numbered(*first)).is_some_and(|order| order.files().any(|digest| digest == rest))
@@ -364,19 +389,33 @@ fn check(known: &Records, name: &str, conditions: &[Condition], changes: &[Chang
     };
     let claims = |job: &str| {
         let key = format!("{FOLLOWED}claim/{job}");
-        conditions.contains(&Condition::Absent(key.clone())) && changes.iter().any(|change| key_of(change) == key)
+        let machine = format!("{FOLLOWED}machine/{name}");
+        let puts = |key: &str| changes.iter().any(|change| matches!(change, Change::Put(it, _) if it == key));
+        // Of a machine that is free, so an agent has one claim.
+        let is_free = [&key, &machine].iter().all(|key| conditions.contains(&Condition::Absent((*key).clone())));
+        let is_open = job_of(known, name, job).is_some_and(|job| job.state.is_open());
+        is_free && is_open && puts(&key) && puts(&machine)
     };
     let may_change = |change: &Change| {
         let key = key_of(change);
         let value = if let Change::Put(_, value) = change { Some(value.as_str()) } else { None };
         let (first, rest) = key.split_once('/').unwrap_or((key, ""));
         let job = rest.split('/').next().unwrap_or_default();
+        let is_short = value.is_none_or(|value| value.len() <= LONGEST_ENTRY);
+        // Of a run that has ended nobody needs its parts.
+        let is_over = || job_of(known, name, job).is_some_and(|job| job.state == jobs::State::Finished);
         match (first, value) {
-            ("beat", Some(_)) => rest == name && is_conditional(key),
-            ("word", Some(_)) => may_read(known, name, key),
-            ("repeat" | "piece" | "began" | "log", Some(_)) => is_of(known, name, job) && holds(job),
-            ("repeat" | "piece" | "began", None) => is_of(known, name, job) && is_conditional(key),
-            ("lab", _) => is_conditional(key) && may_change_followed(known, name, rest, value, &holds, &claims),
+            ("beat", Some(_)) => rest == name && is_conditional(key) && is_short,
+            ("word", Some(_)) => may_read(known, name, key) && is_short,
+            ("repeat" | "piece", Some(_)) => may_list(known, name, key) && holds(job),
+            ("began" | "log", Some(_)) => is_of(known, name, rest) && holds(job) && is_short,
+            ("repeat" | "piece", None) => {
+                may_list(known, name, key) && is_conditional(key) && (holds(job) || is_over())
+            }
+            ("began", None) => is_of(known, name, rest) && is_conditional(key) && (holds(job) || is_over()),
+            ("lab", _) => {
+                is_short && is_conditional(key) && may_change_followed(known, name, rest, value, &holds, &claims)
+            }
             _ => false,
         }
     };
@@ -427,7 +466,10 @@ fn may_change_followed(
         }
         "archive" => {
             let job = known.job_of_run(rest).map(|job| job.id.to_string());
-            job.is_some_and(|job| holds(&job)) && read(value).is_some_and(|archived: Archived| archived.is_sound())
+            let is_new = known.archive.revision(rest).is_none();
+            is_new
+                && job.is_some_and(|job| holds(&job))
+                && read(value).is_some_and(|archived: Archived| archived.is_sound())
         }
         _ => false,
     }

@@ -179,10 +179,14 @@ pub(crate) async fn join(
     };
     let invitation = bearer(&headers).ok_or_else(used)?.to_owned();
     let Some(fleet) = lab.fleet.clone() else { return Err(used()) };
+    let is_good = lab.known().is_invitation(&invitation, now());
+    if !is_good {
+        return Err(used());
+    }
     // Read before it is used up.
     let handed = Joined::read(&lab.store)?.map(|joined| joined.hand(&lab.store)).transpose()?.ok_or_else(used)?;
     let Taker { node, home } = serde_json::from_str(&body).unwrap_or_default();
-    if !node.is_empty() && lab.known().is_invited(&invitation, now()) {
+    if !node.is_empty() {
         let (name, wait) = (node.clone(), joined::silence(fleet.lease()));
         let look = move |lab: &Lab| is_taken(&**lab.database.0.agreement(), &name, &home, wait);
         let is_anothers = blocking(&lab, look).await?.map_err(ServerError::from)?;
@@ -195,6 +199,9 @@ pub(crate) async fn join(
     let of_agent = secret.clone();
     let taken = lab.change(move |edit: &mut Edit| {
         if let Some(name) = edit.take_invitation(&invitation, Kind::InviteAgent, now()) {
+            if edit.known.nodes.get(&name).is_some_and(|node| !node.is_agent()) {
+                return Err(ServerError::Refused(format!("{name} is a node now: invite the agent by another name")));
+            }
             // Whoever had the name before is out.
             edit.revoke_agent(&name);
             let (kind, role) = (Kind::Agent, Role::Viewer);
@@ -266,12 +273,14 @@ pub(crate) fn revoke(store: &Path, agent: &str) -> Result<(), ServerError> {
             return Err(ServerError::Missing(format!("the fleet has no agent {agent}")));
         }
         edit.note(journal::Kind::AgentRevoked, None, agent, "");
-        edit.free_jobs_of(agent);
         if edit.known.nodes.get(agent).is_some_and(NodeEntry::is_agent) {
             edit.remove(&format!("node/{agent}"));
         }
         Ok(())
-    })
+    })?;
+    // It claims nothing more, so these are all.
+    while database.change(|edit| Ok(edit.free_jobs_of(agent)))? {}
+    Ok(())
 }
 
 /// Writes a file that nobody else reads, at once or not at all.

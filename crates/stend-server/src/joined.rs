@@ -195,8 +195,8 @@ impl Joined {
         joined.found(store, first)?;
         joined.check_name(store)?;
         let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
-        write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })?;
         joined.note(store, Kind::NodeJoined)?;
+        write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })?;
         Ok(joined)
     }
 
@@ -220,8 +220,13 @@ impl Joined {
         Ok(())
     }
 
+    /// Notes that it is a node from now on.
     fn note(&self, store: &Path, kind: Kind) -> Result<(), ServerError> {
         Database::open(store, Some(self), "join")?.change(|edit| {
+            if edit.known.has_agent(&self.node) {
+                let said = format!("{} is an agent: `stend fleet revoke` comes before a node of its name", self.node);
+                return Err(ServerError::Refused(said));
+            }
             edit.note(kind, None, &self.node, "");
             Ok(())
         })

@@ -35,7 +35,7 @@ struct Listed {
 }
 
 /// So many files may be sent at once.
-const UPLOADS: usize = 4;
+pub(crate) const UPLOADS: usize = 4;
 
 /// The thread that hashes.
 fn hasher() -> std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>> {

@@ -201,7 +201,7 @@ pub(crate) fn bring(lab: &Lab, job: &Job) -> Result<(), ServerError> {
     let mut store = Store::open(&lab.store)?;
     if store.has_run(&job.run)? {
         let own = store.load(&job.run)?;
-        if own.repeats.starts_with(&record.repeats) {
+        if !own.run.carried && own.repeats.starts_with(&record.repeats) {
             return Ok(());
         }
         store.remove(std::slice::from_ref(&job.run))?;
@@ -213,13 +213,15 @@ pub(crate) fn bring(lab: &Lab, job: &Job) -> Result<(), ServerError> {
 /// Forgets the parts of a job that is finished.
 pub(crate) fn forget(lab: &Lab, job: &Job) -> Result<(), ServerError> {
     let agreement = lab.database.0.agreement();
-    for place in [place(job), format!("piece/{}/", job.id), began(job)] {
-        for entries in agreement.list(&place)?.entries.chunks(MOST_CHANGES) {
-            let conditions: Vec<_> =
-                entries.iter().map(|entry| Condition::Unchanged(entry.key.clone(), entry.revision)).collect();
-            let changes: Vec<_> = entries.iter().map(|entry| Change::Remove(entry.key.clone())).collect();
-            agreement.commit(&conditions, &changes)?;
-        }
+    let mut all: Vec<Entry> = agreement.get(&began(job))?.into_iter().collect();
+    for place in [place(job), format!("piece/{}/", job.id)] {
+        all.extend(agreement.list(&place)?.entries);
+    }
+    for entries in all.chunks(MOST_CHANGES - 1) {
+        let conditions: Vec<_> =
+            entries.iter().map(|entry| Condition::Unchanged(entry.key.clone(), entry.revision)).collect();
+        let changes: Vec<_> = entries.iter().map(|entry| Change::Remove(entry.key.clone())).collect();
+        agreement.commit(&conditions, &changes)?;
     }
     Ok(())
 }

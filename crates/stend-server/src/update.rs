@@ -30,10 +30,10 @@ use crate::fleet::NodeEntry;
 use crate::health::{Places, is_measured};
 use crate::joined::Joined;
 use crate::journal::Kind;
-use crate::lab::Lab;
+use crate::lab::{Lab, UPLOADS};
 use crate::peers::{self, Wanted};
 use crate::problem::Problem;
-use crate::work::private_directory;
+use crate::work::{DOING, private_directory};
 
 /// The entry of the update that there is.
 pub(crate) const UPDATE: &str = "update";
@@ -154,7 +154,10 @@ pub(crate) fn update(store: &Path, program: &Path, mut told: impl FnMut(&Updatin
     let mut last = None;
     loop {
         // A node that is away for a moment has a server that does not answer, and agrees again.
-        let heard = lookout.hear(&**database.0.agreement(), || began.elapsed()).unwrap_or_default();
+        let Ok(heard) = lookout.hear(&**database.0.agreement(), || began.elapsed()) else {
+            std::thread::sleep(LOOK);
+            continue;
+        };
         let is_silent = |node: &String| heard.get(node).is_none_or(|silence| *silence >= joined.lease * LEASES);
         let _ = database.0.catch_up(Duration::ZERO);
         let Some(now) = progress(&database) else { return Err(ServerError::Missing("the fleet has no update".into())) };
@@ -178,8 +181,10 @@ pub(crate) fn update(store: &Path, program: &Path, mut told: impl FnMut(&Updatin
 pub struct Updating {
     /// The nodes and agents that are the new version.
     pub done: Vec<String>,
-    /// Those that are not yet.
+    /// The nodes that are not yet.
     pub open: Vec<String>,
+    /// Agents that are not yet, which follow by themselves, and nodes of a version that has no updates.
+    pub later: Vec<String>,
     /// The node whose turn it is.
     pub turn: Option<String>,
     /// Why no more nodes are updated: the node, and what it said.
@@ -191,10 +196,12 @@ pub(crate) fn progress(database: &Database) -> Option<Updating> {
     let known = database.known();
     let update = known.update.get("")?;
     let is_new = |(_, node): &(&str, &NodeEntry)| node.program.as_deref() == update.wanted();
-    let (done, open): (Vec<_>, Vec<_>) = known.nodes.iter().partition(is_new);
+    let (done, rest): (Vec<_>, Vec<_>) = known.nodes.iter().partition(is_new);
+    let is_later = |(_, node): &(&str, &NodeEntry)| node.is_agent() || node.program.is_none();
+    let (later, open): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_later);
     let names = |nodes: Vec<(&str, _)>| nodes.into_iter().map(|(name, _)| name.to_owned()).collect();
     let (turn, failed) = (update.turn.clone(), update.failed.clone());
-    Some(Updating { done: names(done), open: names(open), turn, failed })
+    Some(Updating { done: names(done), open: names(open), later: names(later), turn, failed })
 }
 
 impl Edit<'_, '_> {
@@ -257,7 +264,7 @@ pub(crate) fn keep(lab: &Arc<Lab>, own: Option<String>) {
 fn step(lab: &Lab, node: &str, own: Option<&str>, update: &Update) -> Result<bool, ServerError> {
     let is_agent = lab.through.is_some();
     if is_new(lab, own, update) {
-        forget_others(lab, update);
+        keep_programs(lab, update);
         return Ok(is_agent || lab.database.change(|edit| edit.end_turn(node, None)).is_ok());
     }
     // An agent sees an update when its node has had its turn, and is nobody's neighbour.
@@ -280,8 +287,17 @@ fn say_why(lab: &Lab, node: &str, why: &str, is_first: bool) {
     });
 }
 
-/// Removes programs of earlier updates.
-fn forget_others(lab: &Lab, update: &Update) {
+/// Has the programs of an update for whoever asks this node, and no others.
+fn keep_programs(lab: &Lab, update: &Update) {
+    let _ = private_directory(&directory(&lab.store));
+    for (name, program) in &update.programs {
+        let kept = directory(&lab.store).join(&program.sha256);
+        if !kept.exists() {
+            let aside = and(&kept, ".new");
+            // What is not there is asked for elsewhere.
+            let _ = std::fs::copy(beside(&lab.program, name), &aside).and_then(|_| std::fs::rename(&aside, &kept));
+        }
+    }
     let is_kept = |name: &str| update.programs.values().any(|program| program.sha256 == name);
     for file in std::fs::read_dir(directory(&lab.store)).into_iter().flatten().flatten() {
         if !file.file_name().to_str().is_some_and(is_kept) {
@@ -333,12 +349,21 @@ fn become_new(lab: &Lab, update: &Update) -> Result<(), ServerError> {
     lab.is_draining.store(true, Ordering::SeqCst);
     lab.changed();
     let lock = Places::here().lock;
-    while !lab.attended().is_empty() || is_measured(&lock) {
-        if lab.known().update.get("").is_none_or(|now| now.word != update.word) {
-            clear();
-            return refused("another update was offered".into());
-        }
+    let is_busy = || {
+        let is_at_work = lab.doing.available_permits() < DOING || lab.uploads.available_permits() < UPLOADS;
+        is_at_work || !lab.attended().is_empty() || is_measured(&lock)
+    };
+    // An agent does not see an update for a while, when it asks another node.
+    let is_wanted = || match lab.known().update.get("") {
+        Some(now) => now.word == update.word && (lab.through.is_some() || now.turn.as_deref() == Some(lab.here())),
+        None => lab.through.is_some(),
+    };
+    while is_wanted() && is_busy() {
         std::thread::sleep(LOOK);
+    }
+    if !is_wanted() {
+        clear();
+        return refused("another update was offered".into());
     }
     for (old, aside) in &new {
         let before = and(old, ".before");

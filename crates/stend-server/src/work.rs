@@ -169,9 +169,14 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     let suite = suite.unwrap_or_else(|| job.order.work());
     let archived = if lab.fleet.is_some() && state == State::Finished {
         let (lab, run) = (Arc::clone(lab), job.run.clone());
-        tokio::task::spawn_blocking(move || archived(&lab, &run)).await.ok().flatten()
+        tokio::task::spawn_blocking(move || archived(&lab, &run)).await.ok()
     } else {
         None
+    };
+    let (state, reason, archived) = match archived {
+        // Nobody can ask an agent for it later.
+        Some(Err(why)) if lab.through.is_some() => (State::Failed, Some(why), None),
+        archived => (state, reason, archived.and_then(Result::ok)),
     };
     // What an agent's command said nobody can ask it for.
     let log = (lab.through.is_some() && state != State::Finished).then(|| last_part(log(lab, &job.run)));
@@ -214,19 +219,20 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     Some(())
 }
 
-/// A finished run as it is archived, if it is. What a node cannot archive now it offers later; an agent's is asked for by nobody.
-fn archived(lab: &Lab, run: &str) -> Option<Archived> {
+/// A finished run as it is archived, or why it is not. What a node cannot archive now it offers later; an agent tries as long as no node answers.
+fn archived(lab: &Lab, run: &str) -> Result<Archived, String> {
     let began = Instant::now();
     loop {
-        let archived = archive::export(lab, run).ok();
-        let is_given_up = || {
-            let is_fenced = lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced());
-            lab.through.is_none() || is_fenced || began.elapsed() > LONGEST_HELD
-        };
-        if archived.is_some() || is_given_up() {
-            return archived;
+        let archived = archive::export(lab, run);
+        let is_fenced = || lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced());
+        match archived {
+            Err(ServerError::Agreement(_))
+                if lab.through.is_some() && !is_fenced() && began.elapsed() < LONGEST_HELD =>
+            {
+                std::thread::sleep(RETRIED);
+            }
+            archived => return archived.map_err(|error| error.to_string()),
         }
-        std::thread::sleep(RETRIED);
     }
 }
 

@@ -144,6 +144,9 @@ fn update(global: &Global, store: &Path) -> Result<Exit, Failure> {
     if !global.quiet && !updated.open.is_empty() {
         talk!("not heard of, and updated when they are back: {}", updated.open.join(", "));
     }
+    if !global.quiet && !updated.later.is_empty() {
+        talk!("not yet: {}; agents follow by themselves", updated.later.join(", "));
+    }
     Ok(Exit::Fine)
 }
 

@@ -245,6 +245,7 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     let gated = crate::serve::gate(&one, 0);
     let of_agent = alpha.order(&order_for("gamma"), &[]).json()["id"].clone();
     let of_node = alpha.order(&order_for("alpha"), &[]).json()["id"].clone();
+    let later = alpha.order(&order_for("gamma"), &[]).json()["id"].clone();
     gate.wait_until_reached();
     let bearer = format!("authorization: Bearer {}", agent.secret());
     let ask = |method: &str, path: &str, body: &str| alpha.ask(method, path, &[&bearer], body);
@@ -260,10 +261,11 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
         format!("lab/order/{}", number(&of_agent)),
         format!("lab/job/{}", number(&of_agent)),
         format!("lab/claim/{of_agent}"),
+        format!("lab/order/{}", number(&later)),
     ] {
         assert!(keys.contains(&wanted.as_str()), "{wanted}: {keys:?}");
     }
-    assert_eq!(keys.len(), 6, "{keys:?}");
+    assert_eq!(keys.len(), 7, "{keys:?}");
     for key in [
         "lab/users".to_owned(),
         "secret-of-nodes".to_owned(),
@@ -277,7 +279,21 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     ] {
         assert_eq!(entries(&format!("?key={key}")).status, 403, "{key}");
     }
-    for prefix in ["", "lab/", "beat/", "repeat/", "secret", &format!("repeat/{of_node}/")] {
+    let own_part = number(&of_agent)[..11].to_owned();
+    for prefix in [
+        "",
+        "lab/",
+        "beat/",
+        "repeat/",
+        "secret",
+        &format!("repeat/{of_node}/"),
+        &format!("repeat/{of_agent}"),
+        &format!("began/{of_agent}"),
+        &format!("log/{of_agent}"),
+        &format!("lab/job/{own_part}"),
+        "lab/node/gamma",
+        "beat/gamma",
+    ] {
         assert_eq!(entries(&format!("?prefix={prefix}")).status, 403, "{prefix}");
     }
     assert_eq!(entries(&format!("?key=began/{of_agent}")).status, 200);
@@ -289,6 +305,7 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     let claim = format!("lab/claim/{of_agent}");
     let held = json!([claim, revision(&claim)]);
     let of_other = json!({ "node": "gamma", "machine": "alpha", "owners": 1, "word": "x" }).to_string();
+    let own = json!({ "node": "gamma", "machine": "gamma", "owners": 1, "word": "x" }).to_string();
     let stolen = json!({ "node": "alpha", "machine": "gamma", "owners": 1, "word": "x" }).to_string();
     let node = |url: &str, machine: &str, version: &str| {
         json!({
@@ -318,6 +335,14 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
         (json!([]), json!([[claim, null]])),
         (json!([on("lab/machine/gamma")]), json!([["lab/machine/gamma", null]])),
         (json!([["lab/machine/alpha", null]]), json!([["lab/machine/alpha", "\"1\""]])),
+        // A second claim, without its machine, or by a number that is written otherwise.
+        (json!([[format!("lab/claim/{later}"), null]]), json!([[format!("lab/claim/{later}"), own]])),
+        (
+            json!([[format!("lab/claim/0{later}"), null], ["lab/machine/gamma", null]]),
+            json!([[format!("lab/claim/0{later}"), own], ["lab/machine/gamma", format!("\"0{later}\"")]]),
+        ),
+        (json!([["word/gamma/other", null]]), json!([["word/gamma/other", "x"]])),
+        (json!([held]), json!([[format!("log/{of_agent}/more"), "x"]])),
         (json!([held, on(&job)]), json!([[job, foreign.to_string()]])),
         (json!([on(&job)]), json!([[job, foreign.to_string().replace("alpha", "gamma")]])),
         (json!([]), json!([[format!("repeat/{of_agent}/000000000000"), "x"]])),
@@ -360,6 +385,7 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     gated.open();
     alpha.until(&of_agent, "finished");
     alpha.until(&of_node, "finished");
+    alpha.until(&later, "finished");
 }
 
 #[test]
