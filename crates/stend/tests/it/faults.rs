@@ -145,7 +145,8 @@ const SWAP: Deed = (
 );
 const ZERO: Deed = ("$put if=/dev/zero of=\"$lun\" seek=200 count=1", Some((13_107_200, r#"{"stood":"zeros"}"#)));
 const BITS: Deed = (
-    "printf '\\377' | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
+    // Whatever stood there, it is something else.
+    "byte=$(od -An -tu1 -j200 -N1 \"$lun\"); printf \"\\\\$(printf %03o $((255 - byte)))\" | dd conv=notrunc,fsync bs=1 status=none of=\"$lun\" seek=200",
     Some((0, r#"{"stood":"bits_turned","first":200}"#)),
 );
 
