@@ -6,9 +6,10 @@ pub(crate) mod imports;
 pub(crate) mod jobs;
 pub(crate) mod journal;
 pub(crate) mod nodes;
+pub(crate) mod plan;
 pub(crate) mod schedule;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use stend_model::record::{JSON_VERSION, Summary};
+use stend_model::weight::Known;
 use stend_store::Store;
 use tokio_stream::Stream;
 
@@ -30,10 +33,10 @@ use crate::accounts::Who;
 use crate::archive;
 use crate::error::ServerError;
 use crate::guard::now;
-use crate::lab::Lab;
+use crate::lab::{Lab, Machine};
 use crate::live::{self, Seen, View};
 use crate::openapi;
-use crate::order::MOST_MACHINES;
+use crate::order::{MOST_MACHINES, is_label};
 use crate::peers;
 use crate::problem::Problem;
 use crate::work;
@@ -199,22 +202,50 @@ pub(crate) async fn suite_names(lab: &Arc<Lab>) -> Answer<Vec<Suite>> {
         suites: Vec<Suite>,
     }
     let json = lab.suites().await?;
-    let read: Suites = serde_json::from_slice(&json)
-        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let read: Suites = serde_json::from_slice(&json).map_err(|error| strange(&error))?;
     Ok(read.suites)
 }
 
+/// What is said of words of a command that are not what it says.
+fn strange(error: &serde_json::Error) -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
+}
+
+/// What `stend hosts` lists, and the machines that other nodes have.
 pub(crate) async fn machines(lab: Served) -> Answer<Response> {
-    asked(&lab, ["hosts", "--json"]).await
+    let listed = work::ask(&lab, ["hosts", "--json"].map(str::to_owned).into()).await?;
+    if lab.fleet.is_none() {
+        return Ok(json(listed));
+    }
+    let mut listed: Value = serde_json::from_slice(&listed).map_err(|error| strange(&error))?;
+    let reached = blocking(&lab, Lab::reached).await??;
+    if let Some(hosts) = listed["hosts"].as_array_mut() {
+        let others =
+            lab.machines().await?.into_iter().filter(|machine| reached.iter().all(|it| it.name != machine.name));
+        hosts.extend(others.map(|Machine { name, labels }| {
+            serde_json::to_value(Known { name, labels, ..Known::default() }).expect("it can be written")
+        }));
+    }
+    Ok(Json(listed).into_response())
 }
 
 /// Refuses a machine that is not one of the lab's.
 pub(crate) async fn known_machine(lab: &Arc<Lab>, name: &str) -> Answer<()> {
     let known = lab.machines().await?;
-    if known.iter().any(|machine| machine == name) {
-        return Ok(());
+    if known.iter().any(|machine| machine.name == name) { Ok(()) } else { Err(no_machine(name, &known)) }
+}
+
+/// What is said of a name, or a label, that no machine has.
+pub(crate) fn no_machine(wanted: &str, known: &[Machine]) -> Problem {
+    let wanted = brief(wanted);
+    if is_label(&wanted) {
+        let labels: BTreeSet<String> = known.iter().flat_map(Machine::labelled).collect();
+        let all = labels.into_iter().collect::<Vec<_>>().join(", ");
+        let there = if all.is_empty() { "none has a label".to_owned() } else { format!("there are {all}") };
+        return Problem::not_found(format!("machine: none has the label {wanted}; {there}"));
     }
-    Err(Problem::not_found(format!("machine: there is no \"{}\"; there are {}", brief(name), known.join(", "))))
+    let names = known.iter().map(|machine| machine.name.as_str()).collect::<Vec<_>>().join(", ");
+    Problem::not_found(format!("machine: there is no \"{wanted}\"; there are {names}"))
 }
 
 /// The API's description.

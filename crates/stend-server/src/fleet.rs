@@ -19,7 +19,7 @@ use crate::error::ServerError;
 use crate::jobs::State;
 use crate::joined::machine_id;
 use crate::journal::Kind;
-use crate::lab::Lab;
+use crate::lab::{Lab, Labels, Machine};
 use crate::order::is_plain_name;
 use crate::update;
 
@@ -48,6 +48,9 @@ pub(crate) struct NodeEntry {
     pub(crate) began_at: String,
     /// The machines that it reaches, its own first.
     pub(crate) machines: Vec<String>,
+    /// Their labels, of those that have some.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) labels: BTreeMap<String, Labels>,
     /// The SHA-256 of the program that it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<String>,
@@ -69,10 +72,17 @@ impl NodeEntry {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             began_at: jiff::Timestamp::now().to_string(),
             machines: Vec::new(),
+            labels: BTreeMap::new(),
             program: None,
             is_draining: false,
             through: None,
         }
+    }
+
+    /// The machines that it reaches, its own first.
+    pub(crate) fn machines(&self) -> impl Iterator<Item = Machine> {
+        let labels = |name: &String| self.labels.get(name).cloned().unwrap_or_default();
+        self.machines.iter().map(move |name| Machine { name: name.clone(), labels: labels(name) })
     }
 
     pub(crate) fn is_agent(&self) -> bool {
@@ -84,7 +94,8 @@ impl NodeEntry {
         let is_time = self.began_at.parse::<jiff::Timestamp>().is_ok();
         let words = [&self.machine, &self.version].into_iter().chain(&self.through);
         let are_plain = words.chain(&self.program).map(String::as_str).all(is_plain_name);
-        self.is_agent() && self.certificate.is_none() && self.machines == [name] && is_time && are_plain
+        let is_it_alone = self.machines == [name] && self.labels.is_empty();
+        self.is_agent() && self.certificate.is_none() && is_it_alone && is_time && are_plain
     }
 }
 
@@ -256,10 +267,13 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
 /// Tells the fleet of this node as it is now, and gives the machines that it reaches.
 fn tell(fleet: &Fleet, lab: &Lab, entry: &NodeEntry) -> Vec<String> {
     // A file of hosts that cannot be read now names none.
-    let machines = lab.reached().unwrap_or_else(|_| vec![fleet.node.clone()]);
+    let reached = lab.reached().unwrap_or_else(|_| vec![Machine { name: fleet.node.clone(), labels: Labels::new() }]);
+    let machines = reached.iter().map(|machine| machine.name.clone()).collect();
+    let labelled = reached.into_iter().filter(|machine| !machine.labels.is_empty());
+    let labels = labelled.map(|machine| (machine.name, machine.labels)).collect();
     let through = lab.known().myself.as_ref().map(|myself| myself.node.clone());
     let is_draining = lab.is_draining.load(Ordering::SeqCst);
-    let entry = NodeEntry { machines, through, is_draining, ..entry.clone() };
+    let entry = NodeEntry { machines, labels, through, is_draining, ..entry.clone() };
     // What cannot be told now is told later.
     let _ = lab.database.change(|edit| {
         if edit.known.nodes.get(&fleet.node) != Some(&entry) {

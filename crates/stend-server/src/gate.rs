@@ -335,7 +335,7 @@ fn key_of(change: &Change) -> &str {
 /// A job of a machine, by its number as it is written in keys.
 fn job_of<'a>(known: &'a Records, machine: &str, number: &str) -> Option<&'a Job> {
     let job = known.job(number.parse().ok()?)?;
-    (job.id.to_string() == number && job.order.machine == machine).then_some(job)
+    (job.id.to_string() == number && job.machine() == machine).then_some(job)
 }
 
 fn is_of(known: &Records, machine: &str, job: &str) -> bool {
@@ -366,7 +366,7 @@ fn may_read(known: &Records, name: &str, key: &str) -> bool {
             Some(("order", id)) => orders().keys().any(|first| numbered(*first) == id),
             Some(("job" | "claim", id)) => has_job(id),
             Some(("machine" | "node", it)) => it == name,
-            Some(("archive", run)) => known.job_of_run(run).is_some_and(|job| job.order.machine == name),
+            Some(("archive", run)) => known.job_of_run(run).is_some_and(|job| job.machine() == name),
             _ => false,
         },
         _ => false,

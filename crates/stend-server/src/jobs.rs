@@ -12,7 +12,7 @@ use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::journal;
-use crate::order::{Batch, Order};
+use crate::order::{Batch, Order, is_label};
 
 /// How far a job is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +71,9 @@ pub(crate) struct Job {
     pub(crate) order: Order,
     /// The id of its run, which is in the store once it has begun.
     pub(crate) run: String,
+    /// The machine that was chosen for it, if its order names a label.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) machine: Option<String>,
     /// How far it is.
     pub(crate) state: State,
     /// Why it failed: what the command said last.
@@ -92,6 +95,19 @@ pub(crate) struct Job {
     /// The round that it is of then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) round: Option<u32>,
+}
+
+impl Job {
+    /// What it is measured on: the machine, or the label of any that may be chosen still.
+    pub(crate) fn machine(&self) -> &str {
+        self.machine.as_deref().unwrap_or(&self.order.machine)
+    }
+
+    /// Where it is measured: the machine, and the state that it is in then.
+    pub(crate) fn place(&self) -> String {
+        let state = self.order.state.as_ref().map(|state| format!(" · {}", state.name));
+        format!("{}{}", self.machine(), state.unwrap_or_default())
+    }
 }
 
 /// An order as it is kept. Its jobs have numbers that follow one another.
@@ -139,6 +155,7 @@ impl Ordered {
             key: self.key.clone().filter(|_| id == first),
             order,
             run: run.clone(),
+            machine: None,
             state: State::Waiting,
             reason: None,
             user: self.user.clone(),
@@ -162,6 +179,8 @@ pub(crate) struct Progress {
     ended_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine: Option<String>,
 }
 
 impl Progress {
@@ -172,6 +191,8 @@ impl Progress {
             reason: self.reason.map(|reason| journal::of_agent(&reason)),
             began_at: self.began_at.and_then(time),
             ended_at: self.ended_at.and_then(time),
+            // It has its own alone.
+            machine: None,
             ..self
         }
     }
@@ -182,8 +203,8 @@ impl Progress {
     }
 
     fn of(job: &Job) -> Self {
-        let Job { state, reason, began_at, ended_at, node, .. } = job.clone();
-        Self { state, reason, began_at, ended_at, node }
+        let Job { state, reason, began_at, ended_at, node, machine, .. } = job.clone();
+        Self { state, reason, began_at, ended_at, node, machine }
     }
 }
 
@@ -203,10 +224,16 @@ impl Records {
     /// Sets how far a job is. What is known of it may come before the job itself.
     pub(crate) fn take_progress(&mut self, id: i64) {
         let Some(job) = self.jobs.get_mut(&id) else { return };
-        if let Some(Progress { state, reason, began_at, ended_at, node }) = self.progress.get(&numbered(id)).cloned() {
-            (job.state, job.reason, job.began_at, job.ended_at, job.node) = (state, reason, began_at, ended_at, node);
+        let before = job.machine().to_owned();
+        if let Some(progress) = self.progress.get(&numbered(id)).cloned() {
+            let Progress { state, reason, began_at, ended_at, node, machine } = progress;
+            (job.state, job.reason, job.began_at, job.ended_at) = (state, reason, began_at, ended_at);
+            (job.node, job.machine) = (node, machine);
         }
-        let on = self.open_on.entry(job.order.machine.clone()).or_default();
+        if before != job.machine() {
+            self.open_on.entry(before).or_default().remove(&id);
+        }
+        let on = self.open_on.entry(job.machine().to_owned()).or_default();
         if job.state.is_open() {
             self.open.insert(id);
             on.insert(id);
@@ -267,6 +294,22 @@ impl Records {
         jobs
     }
 
+    /// What a job may be measured on now: a machine, or any that has a label. Runs of one order with one label are all of the machine that the first of
+    /// them was given, and wait until that has one.
+    pub(crate) fn wanted<'a>(&'a self, job: &'a Job) -> Option<&'a str> {
+        let is_first = |it: &&Job| {
+            it.batch == job.batch
+                && it.order.machine == job.order.machine
+                && (it.machine.is_some() || it.state.is_open())
+        };
+        let first = job.batch.as_ref().filter(|_| job.machine.is_none()).and_then(|batch| self.of_run.get(batch));
+        let first = first.and_then(|first| self.jobs.range(first..=&job.id).map(|(_, it)| it).find(is_first));
+        match first.filter(|first| first.id != job.id && is_label(&job.order.machine)) {
+            Some(first) => first.machine.as_deref(),
+            None => Some(job.machine()),
+        }
+    }
+
     /// One by its number.
     pub(crate) fn job(&self, id: i64) -> Option<&Job> {
         self.jobs.get(&id)
@@ -324,12 +367,13 @@ impl Edit<'_, '_> {
         true
     }
 
-    /// Begins a job that waits, on a node of a fleet if there is one; whether it waits.
-    pub(crate) fn begin(&mut self, id: i64, node: Option<&str>) -> bool {
+    /// Begins a job that waits, on a machine, on a node of a fleet if there is one; whether it waits.
+    pub(crate) fn begin(&mut self, id: i64, machine: &str, node: Option<&str>) -> bool {
         let Some(job) = self.known.job(id).filter(|job| job.state == State::Waiting) else { return false };
         let began_at = Some(Timestamp::now().to_string());
         let node = node.map(str::to_owned);
-        self.put_progress(id, &Progress { state: State::Running, began_at, node, ..Progress::of(job) });
+        let machine = (job.order.machine != machine).then(|| machine.to_owned());
+        self.put_progress(id, &Progress { state: State::Running, began_at, node, machine, ..Progress::of(job) });
         true
     }
 

@@ -44,6 +44,31 @@ fn hasher() -> std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>> {
     sender
 }
 
+/// Words of the user's own for a machine, by their names.
+pub(crate) type Labels = BTreeMap<String, String>;
+
+/// A machine that can be measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub(crate) name: String,
+    pub(crate) labels: Labels,
+}
+
+impl Machine {
+    /// Whether this is its name, or one of its labels as `NAME=VALUE`.
+    pub(crate) fn is_meant_by(&self, wanted: &str) -> bool {
+        match wanted.split_once('=') {
+            Some((name, value)) => self.labels.get(name).is_some_and(|it| it == value),
+            None => self.name == wanted,
+        }
+    }
+
+    /// Its labels as `NAME=VALUE`.
+    pub(crate) fn labelled(&self) -> impl Iterator<Item = String> {
+        self.labels.iter().map(|(name, value)| format!("{name}={value}"))
+    }
+}
+
 /// The lab that is served.
 pub(crate) struct Lab {
     /// The store's directory.
@@ -232,33 +257,40 @@ impl Lab {
         Ok(runs)
     }
 
-    /// The names of the machines that this server reaches: its own first, and those that `stend hosts` lists. An agent has its own alone.
-    pub(crate) fn reached(&self) -> Result<Vec<String>, ServerError> {
+    /// The machines that this server reaches: its own first, and those that `stend hosts` lists. An agent has its own alone, without labels.
+    pub(crate) fn reached(&self) -> Result<Vec<Machine>, ServerError> {
+        let here = |labels| Machine { name: self.here().to_owned(), labels };
         if self.through.is_some() {
-            return Ok(vec![self.here().to_owned()]);
+            return Ok(vec![here(Labels::new())]);
         }
         let hosts = Hosts::read(&self.store).map_err(|error| ServerError::Refused(error.to_string()))?;
-        let mut names = vec![self.here().to_owned()];
-        names.extend(
-            hosts.all().iter().map(|host| host.name.clone()).filter(|name| name != HERE && name != self.here()),
-        );
-        Ok(names)
+        let own = hosts.find(HERE).or_else(|| hosts.find(self.here()));
+        let mut machines = vec![here(own.map(|own| own.labels.clone()).unwrap_or_default())];
+        let others = hosts.all().iter().filter(|host| host.name != HERE && host.name != self.here());
+        machines.extend(others.map(|host| {
+            // Under one of its names alone a machine is any that has a label.
+            let is_here = host.destination.as_deref() == Some(HERE);
+            let labels = if is_here { Labels::new() } else { host.labels.clone() };
+            Machine { name: host.name.clone(), labels }
+        }));
+        Ok(machines)
     }
 
-    /// The names of the machines that can be measured: those that this server reaches, and other nodes.
-    pub(crate) async fn machines(self: &Arc<Self>) -> Result<Vec<String>, Problem> {
+    /// The machines that can be measured: those that this server reaches, and those that other nodes do.
+    pub(crate) async fn machines(self: &Arc<Self>) -> Result<Vec<Machine>, Problem> {
         let lab = Arc::clone(self);
         let read = tokio::task::spawn_blocking(move || lab.reached()).await;
         let unreadable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
         let read = read.map_err(|panic| unreadable(panic.to_string()))?;
-        let mut names = read.map_err(|error| unreadable(error.to_string()))?;
+        let mut machines = read.map_err(|error| unreadable(error.to_string()))?;
         let known = self.known();
-        for machine in known.nodes.iter().flat_map(|(_, node)| &node.machines) {
-            if !names.contains(machine) {
-                names.push(machine.clone());
+        for machine in known.nodes.iter().flat_map(|(_, node)| node.machines()) {
+            match machines.iter_mut().find(|one| one.name == machine.name) {
+                Some(one) => one.labels.extend(machine.labels),
+                None => machines.push(machine),
             }
         }
-        Ok(names)
+        Ok(machines)
     }
 
     /// The suites, as `stend suites --json` has them.

@@ -292,7 +292,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
         .route("/journal/{entry}/put-back", post(pages::journal::put_back))
-        .route("/api/v1/plan", post(api::jobs::plan))
+        .route("/api/v1/plan", post(api::plan::plan))
         .route("/api/v1/jobs", post(api::jobs::start))
         .route("/api/v1/batches", post(api::jobs::start_batch))
         .route("/api/v1/jobs/{job}/stop", post(api::jobs::stop))

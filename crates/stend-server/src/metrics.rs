@@ -14,7 +14,7 @@ use crate::error::ServerError;
 use crate::guard::now;
 use crate::jobs::{Job, State};
 use crate::journal::{Category, Kind};
-use crate::lab::Lab;
+use crate::lab::{Lab, Machine};
 use crate::problem::Problem;
 use crate::sensors::{self, Sensor, Zone};
 use crate::tell::Place;
@@ -74,7 +74,7 @@ impl Page {
         let _ = writeln!(self.0, "{name}{labels} {value}");
     }
 
-    fn queue(&mut self, counted: &Counted, machines: &[String], now: i64) {
+    fn queue(&mut self, counted: &Counted, machines: &[Machine], now: i64) {
         self.metric("stend_build_info", "gauge", "The version of the server; always 1.");
         self.value("stend_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
         self.metric("stend_jobs", "gauge", "Jobs of the queue by state, also those that have ended.");
@@ -83,9 +83,9 @@ impl Page {
             self.value("stend_jobs", &[("state", state.word())], count as f64);
         }
         let mut waiting: BTreeMap<&str, Vec<&Job>> =
-            machines.iter().map(|machine| (machine.as_str(), Vec::new())).collect();
+            machines.iter().map(|machine| (machine.name.as_str(), Vec::new())).collect();
         for job in counted.open.iter().filter(|job| job.state == State::Waiting) {
-            waiting.entry(&job.order.machine).or_default().push(job);
+            waiting.entry(job.machine()).or_default().push(job);
         }
         self.metric("stend_queue_jobs", "gauge", "Jobs that wait for a machine.");
         for (machine, jobs) in &waiting {

@@ -26,7 +26,7 @@ pub(crate) struct Order {
     #[schemars(length(max = MOST_FILES))]
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) files: BTreeMap<String, String>,
-    /// The machine: `local`, or one that `stend hosts` lists.
+    /// The machine: `local`, one that `stend hosts` lists, or as `NAME=VALUE` any that has this label.
     #[serde(default = "here")]
     pub(crate) machine: String,
     /// What the run is to be called.
@@ -146,12 +146,6 @@ impl Order {
         }
     }
 
-    /// Where it is measured: the machine, and the state that it is in then.
-    pub(crate) fn place(&self) -> String {
-        let state = self.state.as_ref().map(|state| format!(" · {}", state.name));
-        format!("{}{}", self.machine, state.unwrap_or_default())
-    }
-
     /// Whether it runs what is not part of the program. A side may name any command.
     pub(crate) fn is_own(&self) -> bool {
         !self.files.is_empty() || self.timed.is_some() || self.state.is_some() || self.sides.is_some()
@@ -255,6 +249,11 @@ impl Order {
 /// Of a long command so many characters are shown for a name.
 const LONGEST_WORK: usize = 80;
 
+/// Whether an order that says this means any machine that has a label. No name has the sign.
+pub(crate) fn is_label(wanted: &str) -> bool {
+    wanted.contains('=')
+}
+
 /// Whether it is one to give a file.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || ".-_".contains(character);
@@ -271,7 +270,7 @@ fn is_name_of_suite(name: &str) -> bool {
 pub(crate) struct Batch {
     /// What is to be measured, without `machine`. If there are several runs, it has neither a `label` nor, with several sessions, `sides`.
     pub(crate) order: Order,
-    /// The machines: `local`, or those that `stend hosts` lists.
+    /// The machines: `local`, those that `stend hosts` lists, or as `NAME=VALUE` any that has this label, the same one for all sessions.
     #[schemars(length(min = 1, max = MOST_MACHINES))]
     pub(crate) machines: Vec<String>,
     /// How many runs of each machine, or in each state, are made, round by round: usually 1, and 5 with `switch`.

@@ -16,7 +16,7 @@ use stend_store::{Store, read_export, write_export};
 use crate::accounts::fresh_secret;
 use crate::database::numbered;
 use crate::error::ServerError;
-use crate::fleet::claims;
+use crate::fleet::{NodeEntry, claims};
 use crate::jobs::Job;
 use crate::lab::Lab;
 
@@ -44,7 +44,8 @@ pub(crate) fn are_of_use(lab: &Lab, job: &Job) -> bool {
         return true;
     }
     let known = lab.known();
-    known.nodes.iter().any(|(name, node)| name != lab.here() && node.machines.contains(&job.order.machine))
+    let reaches = |node: &NodeEntry| node.machines.iter().any(|machine| machine == job.machine());
+    known.nodes.iter().any(|(name, node)| name != lab.here() && reaches(node))
 }
 
 /// Adds the repeats that are new behind this one, and gives the last; the same if there are none.

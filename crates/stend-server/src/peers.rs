@@ -16,6 +16,8 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use stend_model::identity::digest_of;
 use tokio::sync::mpsc::channel;
 use tokio_stream::wrappers::ReceiverStream;
@@ -38,6 +40,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One that says nothing for so long has gone: a stream that has nothing to tell says that every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(60);
+
+/// No answer that is read as a whole is longer.
+const LONGEST_ANSWER: u64 = 1 << 20;
 
 /// A stream that ends at once, and says after how many milliseconds to ask again.
 const ASK_AGAIN: &str = "retry: 2000\n\n";
@@ -87,19 +92,55 @@ pub(crate) fn provider() -> Arc<rustls::crypto::CryptoProvider> {
     Arc::new(rustls::crypto::ring::default_provider())
 }
 
-/// Asks a node as this one.
-pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
+/// What asks a node, and what is shown there.
+fn way(lab: &Lab, node: &NodeEntry) -> Result<(Agent, String), String> {
     let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
     if is_here(&node.url)? && node.machine != crate::joined::machine_id() {
         return Err(format!("{} is reached on its own machine only: give its server --listen", node.url));
     }
-    let link = link(node.certificate.as_deref(), SILENCE)?;
-    let request = link.get(format!("{}{path}", node.url));
-    let mut request = request.header(AUTHORIZATION, format!("Bearer {}", fleet.secret));
+    Ok((link(node.certificate.as_deref(), SILENCE)?, format!("Bearer {}", fleet.secret)))
+}
+
+/// Asks a node as this one.
+pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
+    let (link, bearer) = way(lab, node)?;
+    let mut request = link.get(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
     for (name, value) in headers {
         request = request.header(name, value);
     }
     request.call().map_err(|error| format!("{}: {error}", node.url))
+}
+
+/// Asks a node in somebody's place for what it has to work out, and gives its answer, or what it refuses that for.
+pub(crate) fn send<T: DeserializeOwned>(
+    lab: &Lab,
+    node: &NodeEntry,
+    path: &str,
+    who: &Who,
+    body: &impl Serialize,
+) -> Result<Result<T, Problem>, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", node.url);
+    let (link, bearer) = way(lab, node)?;
+    let request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer).header(FOR, &who.secret);
+    let request = request.config().timeout_recv_response(Some(SILENCE)).build();
+    let body = serde_json::to_vec(body).expect("it can be written");
+    let mut answer = request.header(CONTENT_TYPE, "application/json").send(&body).map_err(|error| failed(&error))?;
+    let status = answer.status();
+    let said = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().map_err(|error| failed(&error))?;
+    if status.is_success() {
+        return serde_json::from_slice(&said).map(Ok).map_err(|error| failed(&error));
+    }
+    let said: serde_json::Value = serde_json::from_slice(&said).map_err(|error| failed(&error))?;
+    // It may not have heard yet of whoever has just signed in.
+    match said["detail"].as_str().filter(|_| status != StatusCode::UNAUTHORIZED) {
+        Some(detail) => Ok(Err(Problem::new(status, detail))),
+        None => Err(failed(&status)),
+    }
+}
+
+/// Whether another node asks in somebody's place.
+pub(crate) fn is_passed_on(headers: &HeaderMap) -> bool {
+    headers.contains_key(&FOR)
 }
 
 /// A file that nodes have.
@@ -232,7 +273,7 @@ pub(crate) async fn handed_on(lab: Arc<Lab>, run: String, is_it: impl Fn(Option<
 /// passed on to it.
 fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> {
     let fleet = lab.fleet.as_ref()?;
-    if *request.method() != Method::GET || request.headers().contains_key(&FOR) {
+    if *request.method() != Method::GET || is_passed_on(request.headers()) {
         return None;
     }
     let path = request.uri().path();

@@ -182,7 +182,7 @@ async fn queue(lab: &Arc<Lab>, line: &Line, time: &Zoned) {
     let refused = if waits {
         Some("the one before still waits".to_owned())
     } else {
-        let ordered = api::jobs::ordered(lab, line.order.clone().into(), Some(key), line.user.clone()).await;
+        let ordered = api::jobs::ordered(lab, line.order.clone().into(), Some(key), line.user.clone(), None).await;
         ordered.err().map(|problem| problem.detail().to_owned())
     };
     if let Some(why) = refused {

@@ -31,7 +31,8 @@ use crate::files::{self, Directory};
 use crate::fleet;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
-use crate::lab::Lab;
+use crate::lab::{Lab, Labels, Machine};
+use crate::order::Order;
 use crate::parts;
 use crate::problem::Problem;
 
@@ -78,31 +79,43 @@ async fn give_out(lab: &Arc<Lab>) {
     let (open, claimed) = {
         let known = lab.known();
         let of_jobs = |(job, claim): (&str, &Claim)| Some((job.parse().ok()?, claim.clone()));
-        (known.queue(), known.claims.all().filter_map(of_jobs).collect::<BTreeMap<i64, Claim>>())
+        let with_wanted = |job: Job| (known.wanted(&job).map(str::to_owned), job);
+        let open: Vec<_> = known.queue().into_iter().map(with_wanted).map(|(wanted, job)| (job, wanted)).collect();
+        (open, known.claims.all().filter_map(of_jobs).collect::<BTreeMap<i64, Claim>>())
     };
     let reading = Arc::clone(lab);
     let reached = tokio::task::spawn_blocking(move || reading.reached()).await;
     // A file of hosts that cannot be read now may be later.
-    let reached = reached.ok().and_then(Result::ok).unwrap_or_else(|| vec![lab.here().to_owned()]);
+    let here = || vec![Machine { name: lab.here().to_owned(), labels: Labels::new() }];
+    let reached = reached.ok().and_then(Result::ok).unwrap_or_else(here);
     let mut busy: BTreeSet<&str> = claimed.values().map(|claim| claim.machine.as_str()).collect();
     // The next version has what waits.
     let is_draining = lab.is_draining.load(Ordering::SeqCst);
     // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
     let mut rounds = BTreeMap::new();
-    for job in &open {
+    for (job, wanted) in &open {
         let has_its_turn =
             job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
         let claim = match claimed.get(&job.id) {
             Some(claim) => Some(claim.clone()).filter(|claim| claim.node == lab.here()),
-            None if is_draining || !reached.contains(&job.order.machine) => None,
-            None if job.state == State::Waiting && !(has_its_turn && busy.insert(&job.order.machine)) => None,
-            None => claim(lab, job).await,
+            None if is_draining => None,
+            None => {
+                let is_meant = |machine: &&Machine| wanted.as_ref().is_some_and(|wanted| machine.is_meant_by(wanted));
+                let meant = reached.iter().filter(is_meant);
+                let mut free =
+                    meant.map(|it| (it, job.state != State::Waiting || has_its_turn && busy.insert(&it.name)));
+                match free.find(|(_, is_free)| *is_free).map(|(machine, _)| machine) {
+                    Some(machine) => claim(lab, job, machine).await,
+                    None => None,
+                }
+            }
         };
         let Some(claim) = claim else { continue };
         match lab.attended().entry(job.id) {
             Entry::Vacant(entry) => {
                 entry.insert(false);
-                tokio::spawn(attend(Arc::clone(lab), job.clone(), claim));
+                let job = Job { machine: Some(claim.machine.clone()), ..job.clone() };
+                tokio::spawn(attend(Arc::clone(lab), job, claim));
             }
             Entry::Occupied(mut entry) => {
                 if job.state == State::Stopping && !*entry.get() {
@@ -114,13 +127,18 @@ async fn give_out(lab: &Arc<Lab>) {
     }
 }
 
-/// Claims a job for this node, and begins it if it waits. So a process that is there is always known of.
-async fn claim(lab: &Arc<Lab>, job: &Job) -> Option<Claim> {
-    let (begun, node) = (job.clone(), lab.here().to_owned());
+/// Claims a job for this node and a machine, and begins it if it waits. So a process that is there is always known of.
+async fn claim(lab: &Arc<Lab>, job: &Job, machine: &Machine) -> Option<Claim> {
+    let (begun, machine, node) = (job.clone(), machine.clone(), lab.here().to_owned());
     let fleet = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
     let claim = move |edit: &mut Edit| {
-        let claim = edit.claim(fleet::claims, &begun.id.to_string(), &begun.order.machine, &node);
-        let is_begun = claim.is_some() && edit.begin(begun.id, fleet.as_deref());
+        // Another machine may have been chosen meanwhile.
+        let wanted = edit.known.job(begun.id).and_then(|job| edit.known.wanted(job));
+        if !wanted.is_some_and(|wanted| machine.is_meant_by(wanted)) {
+            return Err(Lost(begun.run.clone()).into());
+        }
+        let claim = edit.claim(fleet::claims, &begun.id.to_string(), &machine.name, &node);
+        let is_begun = claim.is_some() && edit.begin(begun.id, &machine.name, fleet.as_deref());
         if is_begun {
             edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
         }
@@ -327,7 +345,10 @@ fn see_through(lab: &Lab, job: &Job, claim: &Claim) -> Result<Ended, ServerError
         }
         let words = match begun {
             Some(_) => job.order.words_to_resume(&job.run),
-            None => [job.order.words(lab.here()), vec![format!("--id={}", job.run)]].concat(),
+            None => {
+                let order = Order { machine: job.machine().to_owned(), ..job.order.clone() };
+                [order.words(lab.here()), vec![format!("--id={}", job.run)]].concat()
+            }
         };
         if !is_free(lab, job, claim)? {
             return Ok(Ended::as_is(State::Stopped));
@@ -372,7 +393,7 @@ fn is_stopping(lab: &Lab, job: &Job) -> bool {
 
 /// Waits until nobody measures the machine with this store by hand; whether the job is still wanted then.
 fn is_free(lab: &Lab, job: &Job, claim: &Claim) -> Result<bool, ServerError> {
-    let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(lab.name_here(&job.order.machine)).ok());
+    let destination = Hosts::read(&lab.store).ok().and_then(|hosts| hosts.lead(lab.name_here(job.machine())).ok());
     let address = destination.filter(|destination| !destination.is_here()).map(|destination| destination.address);
     let mut told = None;
     while let Err(StoreError::Measuring { holder, .. }) = MeasuringLock::take(&lab.store, address.as_deref()) {

@@ -1310,6 +1310,7 @@ server-problem = This did not work
 server-back = Back to the first page
 server-nothing-there = There is no such page
 server-machines = Machines
+server-any-with = any with
 server-machine = Machine
 server-idle = idle
 server-running = running

@@ -1322,6 +1322,7 @@ server-problem = Не получилось
 server-back = На первую страницу
 server-nothing-there = Такой страницы нет
 server-machines = Машины
+server-any-with = любая с меткой
 server-machine = Машина
 server-idle = свободна
 server-running = измеряется

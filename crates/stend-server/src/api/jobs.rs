@@ -10,12 +10,12 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_model::nearest::hint;
 use stend_model::record::{JSON_VERSION, Summary};
 use stend_store::Store;
 
 use super::accounts::{Body, read};
-use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, known_machine, page, suite_names};
+use super::plan::planned;
+use super::{Answer, LONGEST_KEY, Served, blocking, brief, cut, page};
 use crate::accounts::Who;
 use crate::archive;
 use crate::database::Edit;
@@ -162,7 +162,7 @@ async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> 
             format!("Idempotency-Key: it is 1 to {LONGEST_KEY} characters"),
         ));
     }
-    match ordered(lab, batch, key, who.name).await? {
+    match ordered(lab, batch, key, who.name.clone(), Some(&who)).await? {
         Added::New(jobs) => Ok((StatusCode::CREATED, jobs)),
         Added::Again(jobs) => Ok((StatusCode::OK, jobs)),
         Added::KeyTaken => {
@@ -172,15 +172,21 @@ async fn queued(lab: &Arc<Lab>, who: Who, headers: &HeaderMap, batch: Batch) -> 
     }
 }
 
-/// Checks an order by a dry run of its command, and adds it to the queue.
-pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, user: Option<String>) -> Answer<Added> {
+/// Checks an order by a dry run of its command, and adds it to the queue. It is that user's, whether or not they ask for it now.
+pub(crate) async fn ordered(
+    lab: &Arc<Lab>,
+    batch: Batch,
+    key: Option<String>,
+    user: Option<String>,
+    who: Option<&Who>,
+) -> Answer<Added> {
     batch.check()?;
     let batch = batch.named_by(lab.here());
     // One that is there already is not looked at again: its own label would be taken.
     if let Some(added) = lab.known().added(&batch, key.as_deref()) {
         return Ok(added);
     }
-    planned(lab, &batch).await?;
+    planned(lab, &batch, who).await?;
     let directory = lab.store.clone();
     let add = move |edit: &mut Edit| {
         // The role may have been lost since it was asked for, so it is looked at where nothing comes between.
@@ -200,55 +206,6 @@ pub(crate) async fn ordered(lab: &Arc<Lab>, batch: Batch, key: Option<String>, u
         Ok(added)
     };
     Ok(lab.change(add).await?)
-}
-
-/// What a dry run says of an order.
-pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch) -> Answer<String> {
-    batch.check()?;
-    known_suite(lab, &batch.order).await?;
-    for machine in &batch.machines {
-        known_machine(lab, machine).await.map_err(|problem| problem.unprocessable())?;
-    }
-    // Of a machine that only other nodes reach this one says what it would do itself.
-    let reached = blocking(lab, Lab::reached).await??;
-    let mut asked = batch.clone();
-    asked.machines.retain(|machine| reached.contains(machine));
-    if asked.machines.is_empty() {
-        asked.machines.push(lab.here().to_owned());
-    }
-    let mut words = asked.words(lab.here());
-    words.push("--dry-run".into());
-    let order = batch.order.clone();
-    let texts = blocking(lab, move |lab| lab.files_of(&order)).await??;
-    let plan = work::done_with(lab, words, texts).await?;
-    Ok(String::from_utf8_lossy(&plan.stdout).into_owned())
-}
-
-/// Refuses a suite that is neither the program's nor among the files of the order: the program would look for a file.
-async fn known_suite(lab: &Arc<Lab>, order: &Order) -> Answer<()> {
-    let Some(wanted) = order.suite.as_ref().filter(|name| !order.files.contains_key(*name)) else { return Ok(()) };
-    let suites = suite_names(lab).await?;
-    let names = || suites.iter().map(|suite| suite.name.as_str());
-    if names().any(|name| name == wanted) {
-        return Ok(());
-    }
-    let (hint, all) = (hint(wanted, names()), names().collect::<Vec<_>>().join(", "));
-    let said = format!("suite: there is no \"{}\"{hint}; there are {all}, or send a TOML file", brief(wanted));
-    Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, said))
-}
-
-/// What a dry run says, and what is wrong with an order.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Plan {
-    schema_version: u32,
-    /// What would be done, in lines.
-    plan: String,
-}
-
-/// Says what an order would do, and queues nothing.
-pub(crate) async fn plan(lab: Served, order: Body<Order>) -> Answer<Json<Plan>> {
-    let batch = Batch::from(read(order)?).named_by(lab.here());
-    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch).await? }))
 }
 
 /// Stops a job: one that waits at once, one that is measured after the repeat that is being made.

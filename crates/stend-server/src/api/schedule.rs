@@ -12,7 +12,7 @@ use super::accounts::{Body, read};
 use stend_model::record::JSON_VERSION;
 use stend_model::run::HERE;
 
-use super::jobs::planned;
+use super::plan::planned;
 use super::{Answer, Served};
 use crate::accounts::Who;
 use crate::database::Edit;
@@ -56,7 +56,7 @@ pub(crate) async fn added(lab: &Arc<Lab>, who: Who, cron: String, order: Order) 
     }
     let machine = if order.machine == HERE { lab.here().to_owned() } else { order.machine };
     let order = Order { machine, ..order };
-    planned(lab, &order.clone().into()).await?;
+    planned(lab, &order.clone().into(), Some(&who)).await?;
     let add = move |edit: &mut Edit| {
         edit.name_files(&order)?;
         let line = edit.add_line(&cron, &order, who.name.as_deref());

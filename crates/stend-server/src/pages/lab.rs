@@ -15,10 +15,11 @@ use stend_store::Store;
 use super::order_form::OrderForm;
 use super::{Reader, Served, page, to, trouble, walled_off};
 use crate::accounts::{Role, fresh_secret};
-use crate::api::jobs::{comparison, jobs_of, ordered, planned as plan_of, resumed, stopped};
+use crate::api::jobs::{comparison, jobs_of, ordered, resumed, stopped};
+use crate::api::plan::planned as plan_of;
 use crate::api::{self, Suite, WhichRuns, blocking};
 use crate::jobs::{Job, State as Stage};
-use crate::lab::Lab;
+use crate::lab::{Lab, Machine as Reachable};
 use crate::live::planned;
 use crate::order::Order;
 use crate::problem::Problem;
@@ -29,6 +30,8 @@ use crate::work;
 struct Home {
     reader: Reader,
     machines: Vec<Machine>,
+    /// What several of them have in common.
+    labels: Vec<String>,
     suites: Vec<Suite>,
     orders: Vec<Queued>,
     /// How many repeats of each run that is at work are made, and how many it takes if all are valid.
@@ -73,7 +76,7 @@ impl Several {
         let is_in = |state: &Stage| jobs.iter().any(|job| job.state == *state);
         let state = [Running, Stopping, Waiting, Failed, Stopped].into_iter().find(is_in).unwrap_or(Finished);
         let first_round = jobs.iter().take_while(|job| job.round == jobs[0].round);
-        let places: Vec<_> = first_round.map(|job| job.order.place()).collect();
+        let places: Vec<_> = first_round.map(|job| job.place()).collect();
         let report = comparison(jobs, runs).map(|compared| format!("/report?runs={compared}"));
         let finished = jobs.iter().filter(|job| job.state == Finished).count();
         Self { places, state, finished, all: jobs.len(), report }
@@ -130,15 +133,26 @@ async fn gathered(
     let orders = orders.into_iter().map(|(job, others)| Queued { job, several: others.map(several) }).collect();
     let runs = api::newest_runs(lab, WhichRuns::newest(20)).await?.runs;
     let progress = progress(lab, &open).await?;
-    let machine = |name: String| {
-        let of_it = || open.iter().filter(|job| job.order.machine == name);
+    let all_machines = lab.machines().await?;
+    let labels = shared_labels(&all_machines);
+    let machine = |Reachable { name, .. }| {
+        let of_it = || open.iter().filter(|job| job.machine() == name);
         let at_work = of_it().find(|job| job.state.is_at_work()).cloned();
         let waiting = of_it().filter(|job| job.state == Stage::Waiting).count();
         Machine { at_work, waiting, name }
     };
-    let machines = lab.machines().await?.into_iter().map(machine).collect();
+    let machines = all_machines.into_iter().map(machine).collect();
     let suites = api::suite_names(lab).await?;
-    Ok(Home { reader, machines, suites, orders, progress, runs, problem, form, plan })
+    Ok(Home { reader, machines, labels, suites, orders, progress, runs, problem, form, plan })
+}
+
+/// The labels that several machines have: one of a single machine is that machine.
+fn shared_labels(machines: &[Reachable]) -> Vec<String> {
+    let mut counts = BTreeMap::<String, usize>::new();
+    for label in machines.iter().flat_map(Reachable::labelled) {
+        *counts.entry(label).or_default() += 1;
+    }
+    counts.into_iter().filter(|(_, count)| *count > 1).map(|(label, _)| label).collect()
 }
 
 /// How far those are that are at work; of one that has not begun, or cannot be read, nothing.
@@ -196,7 +210,7 @@ async fn started(lab: &Arc<Lab>, reader: &Reader, form: &OrderForm) -> Result<St
     let shown = digest_of(&serde_json::to_vec(&batch).expect("an order can be written"));
     // What is not part of the program is shown before it starts.
     if !form.preview.is_empty() || batch.is_own() && form.shown != shown {
-        let plan = plan_of(lab, &batch).await?;
+        let plan = plan_of(lab, &batch, Some(&reader.asker())).await?;
         return Ok(Started::Planned { plan, shown: batch.is_own().then_some(shown) });
     }
     let cron = form.cron.trim();
@@ -210,7 +224,8 @@ async fn started(lab: &Arc<Lab>, reader: &Reader, form: &OrderForm) -> Result<St
         return Ok(Started::Begun("/schedule"));
     }
     let key = Some(form.key.clone()).filter(|key| !key.is_empty() && key.len() <= api::LONGEST_KEY);
-    ordered(lab, batch, key, reader.asker().name).await?;
+    let who = reader.asker();
+    ordered(lab, batch, key, who.name.clone(), Some(&who)).await?;
     Ok(Started::Begun("/"))
 }
 

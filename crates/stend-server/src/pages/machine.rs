@@ -63,7 +63,7 @@ async fn checked(lab: &Arc<Lab>, reader: Reader, name: String) -> Result<Machine
 async fn gathered(lab: &Arc<Lab>, reader: Reader, name: String, check: Option<String>) -> Result<Machine, Problem> {
     known_machine(lab, &name).await?;
     let mut jobs = lab.known().queue();
-    jobs.retain(|job| job.order.machine == name);
+    jobs.retain(|job| job.machine() == name);
     let language = reader.language;
     let wanted = lab.name_here(&name).to_owned();
     let read = move |lab: &Lab| -> Result<_, ServerError> {

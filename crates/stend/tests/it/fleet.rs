@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::access::puts_back;
 use crate::common::etcd::Etcd;
 use crate::common::sshd::Sshd;
-use crate::common::{Stand, wait_until};
+use crate::common::{Gate, Stand, wait_until};
 use crate::serve::{Server, gate, short};
 
 /// A node that has joined a fleet.
@@ -44,6 +44,71 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
     let refused = alpha.order(&order("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
+}
+
+#[test]
+fn a_job_for_any_machine_with_a_label_is_given_to_one_and_the_rest_of_its_order_too() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let gates = [&one, &other].map(|stand| gate(stand, 0));
+    one.fine(&["hosts", "set", "local", "--label", "cpu=epyc"]);
+    other.fine(&["hosts", "set", "local", "--label", "cpu=epyc", "--label", "kernel=new"]);
+    let alpha = node(&one, &etcd, "alpha").signed_in();
+    let mut beta = node(&other, &etcd, "beta");
+    beta.cookie.clone_from(&alpha.cookie);
+    wait_until("alpha has heard of beta's labels", || alpha.get("/api/v1/machines").body.contains("kernel"));
+    let page = alpha.get("/").body;
+    assert!(page.contains("value=\"cpu=epyc\"") && !page.contains("value=\"kernel=new\""), "one machine has that");
+    let on = |machine: &str| {
+        let mut order = short();
+        order["machine"] = json!(machine);
+        order
+    };
+    let refused = alpha.order(&on("cpu=elbrus"), &[]);
+    assert!(refused.status == 422 && refused.body.contains("there are cpu=epyc, kernel=new"), "{}", refused.body);
+    // Two states of one machine, which both may begin at once.
+    let state = |name: &str| json!({ "name": name, "command": "true" });
+    let batch = json!({
+        "order": short(), "machines": ["cpu=epyc"], "sessions": 1, "switch": [state("old"), state("new")],
+    });
+    let made = alpha.batch(&batch, &[]);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let jobs = made.json()["jobs"].clone();
+    let began = |id: &serde_json::Value| alpha.job(id)["state"] != "waiting";
+    wait_until("one has begun", || began(&jobs[0]["id"]));
+    let chosen = alpha.job(&jobs[0]["id"])["machine"].clone();
+    // The other node is free, and passes over what is behind it in the queue.
+    let free = if chosen == "alpha" { "beta" } else { "alpha" };
+    let second = alpha.order(&on(free), &[]).json()["id"].clone();
+    let third = alpha.order(&on("kernel=new"), &[]).json()["id"].clone();
+    wait_until("the other node is at work", || began(&second));
+    assert!(!began(&jobs[1]["id"]));
+    gates.iter().for_each(Gate::open);
+    for (id, machine) in [(&jobs[0]["id"], &chosen), (&jobs[1]["id"], &chosen), (&third, &json!("beta"))] {
+        let job = alpha.until(id, "finished");
+        assert_eq!((&job["machine"], &job["node"]), (machine, machine), "{job:#}");
+    }
+    assert_eq!(alpha.until(&second, "finished")["machine"], json!(null), "it was named");
+}
+
+#[test]
+fn an_order_is_tried_by_a_node_that_reaches_its_machine() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    other.fine(&["hosts", "add", "rack", "nowhere.invalid"]);
+    let alpha = node(&one, &etcd, "alpha").signed_in();
+    let beta = node(&other, &etcd, "beta");
+    wait_until("alpha has heard of the machine", || alpha.get("/api/v1/nodes").body.contains("rack"));
+    let mut order = short();
+    order["machine"] = json!("rack");
+    let tried = || alpha.ask("POST", "/api/v1/plan", &["content-type: application/json"], &order.to_string());
+    for refused in [tried(), alpha.order(&order, &[])] {
+        assert!(refused.status == 503 && refused.body.contains("nowhere.invalid: "), "{}", refused.body);
+    }
+    // Without that node the other one says what it would do itself.
+    beta.kill(Signal::KILL);
+    let plan = tried();
+    assert!(plan.status == 200 && !plan.json()["plan"].as_str().unwrap().is_empty(), "{}", plan.body);
 }
 
 /// The numbers of a run's repeats as a browser that follows it gets them: it asks again when a stream ends, and gives up one that is refused.
