@@ -1,6 +1,7 @@
 //! Members of etcd.
 
-use std::io::{Read as _, Write as _};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -37,6 +38,8 @@ pub struct Member {
     place: Place,
     words: Vec<String>,
     child: Option<Child>,
+    /// What it says.
+    said: File,
     directory: Option<TempDir>,
 }
 
@@ -76,7 +79,7 @@ impl Member {
             ];
             let etcd = place.before.iter().map(String::as_str).chain(["etcd"]);
             let words = etcd.chain(words.concat()).map(str::to_owned).collect();
-            Self { place, words, child: None, directory: None }
+            Self { place, words, child: None, said: tempfile::tempfile().unwrap(), directory: None }
         };
         Some(places.into_iter().enumerate().map(member).collect())
     }
@@ -89,7 +92,10 @@ impl Member {
     /// Starts it, with what it has on its disk.
     pub fn begin(&mut self) {
         let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+        self.said.set_len(0).unwrap();
+        self.said.rewind().unwrap();
+        command.stderr(self.said.try_clone().unwrap());
         self.child = Some(command.spawn().unwrap());
     }
 
@@ -109,6 +115,15 @@ impl Member {
     /// How it ended, if it did by itself.
     pub fn ended(&mut self) -> Option<ExitStatus> {
         self.child.as_mut()?.try_wait().unwrap()
+    }
+
+    /// The end of what it has said since it began.
+    pub fn last_words(&mut self) -> String {
+        let mut said = String::new();
+        self.said.rewind().unwrap();
+        self.said.read_to_string(&mut said).unwrap();
+        let lines: Vec<&str> = said.lines().rev().take(5).collect();
+        lines.into_iter().rev().collect::<Vec<_>>().join("\n")
     }
 
     /// Sends it a signal, such as `STOP`, if it is there.

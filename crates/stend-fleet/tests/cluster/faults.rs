@@ -177,20 +177,19 @@ impl Cluster {
             (Kind::Stop, Whom::Node(at)) => self.hands[at].stop(false),
             (Kind::CutOff | Kind::Deafen | Kind::Mute, _) => self.ground().hosts.heal(host),
             (Kind::Slow, _) => self.slowed.lock().unwrap().retain_mut(|(at, strace)| *at != host || !let_go(strace)),
-            (Kind::Full, _) => {
-                self.ground().disks[host].free();
-                // etcd ends when it cannot write.
-                if members[host].ended().is_some() {
-                    println!("member {host} had ended");
-                    members[host].begin();
-                }
-            }
+            (Kind::Full, _) => self.ground().disks[host].free(),
         }
     }
 
-    /// Whether a member has ended by itself.
-    pub(super) fn has_lost_one(&self) -> bool {
-        self.members.lock().unwrap().iter_mut().any(|member| member.ended().is_some())
+    /// Starts members again that have ended by themselves. One that cannot write does so, not always at once.
+    pub(super) fn begin_again(&self) {
+        let mut members = self.members.lock().unwrap();
+        for (at, member) in members.iter_mut().enumerate().filter_map(|(at, it)| it.ended().map(|_| (at, it))) {
+            let said = member.last_words();
+            assert!(said.contains("no space left on device"), "member {at} has ended: {said}");
+            println!("member {at} had ended");
+            member.begin();
+        }
     }
 }
 
