@@ -181,7 +181,7 @@ impl Lookout {
         Ok((asked.saturating_sub(seen.1) >= lease).then(|| Silent { node: node.to_owned(), beat }))
     }
 
-    /// Looks at what all nodes last said: for how long that has been the same, by their names.
+    /// Looks at what all nodes last said, by their names.
     ///
     /// # Errors
     /// There is no answer.
@@ -189,7 +189,7 @@ impl Lookout {
         &mut self,
         agreement: &dyn Agreement,
         clock: impl Fn() -> Duration,
-    ) -> Result<BTreeMap<String, Duration>, Trouble> {
+    ) -> Result<BTreeMap<String, Heard>, Trouble> {
         let mut heard = BTreeMap::new();
         let beats = agreement.list(BEATS)?.entries;
         let now = clock();
@@ -199,7 +199,8 @@ impl Lookout {
             if seen.0 != Some(entry.revision) {
                 *seen = (Some(entry.revision), now);
             }
-            heard.insert(node, now.saturating_sub(seen.1));
+            let says = serde_json::from_str::<Beaten>(&entry.value).ok().and_then(|beaten| beaten.says);
+            heard.insert(node, Heard { silence: now.saturating_sub(seen.1), says });
         }
         Ok(heard)
     }
@@ -210,6 +211,15 @@ impl Lookout {
     }
 }
 
+/// What was heard of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// For how long it has not said anything.
+    pub silence: Duration,
+    /// How it is, in its own words.
+    pub says: Option<String>,
+}
+
 /// What a node says of itself, again and again.
 pub struct Beat {
     agreement: Arc<dyn Agreement>,
@@ -218,12 +228,16 @@ pub struct Beat {
     home: String,
     word: String,
     last: Option<Revision>,
+    /// How it is, which it says with the next beat.
+    pub says: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Beaten {
     home: String,
     word: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    says: Option<String>,
 }
 
 /// Why a node is not heard.
@@ -240,7 +254,7 @@ pub enum BeatError {
 impl Beat {
     /// A node that has not said anything yet. `home` is a word for where its store is.
     pub fn new(agreement: Arc<dyn Agreement>, node: &str, home: &str) -> Self {
-        Self { agreement, node: node.to_owned(), home: home.to_owned(), word: fresh_word(), last: None }
+        Self { agreement, node: node.to_owned(), home: home.to_owned(), word: fresh_word(), last: None, says: None }
     }
 
     /// Says that the node is there, the first time also in place of one that is silent.
@@ -265,7 +279,7 @@ impl Beat {
         let key = beat_key(&self.node);
         let condition =
             self.last.map_or_else(|| Condition::Absent(key.clone()), |last| Condition::Unchanged(key.clone(), last));
-        let beaten = Beaten { home: self.home.clone(), word: self.word.clone() };
+        let beaten = Beaten { home: self.home.clone(), word: self.word.clone(), says: self.says.clone() };
         let change = Change::Put(key.clone(), serde_json::to_string(&beaten).expect("it can be written"));
         match self.agreement.commit(&[condition], &[change])? {
             Committed::At(revision) => self.last = Some(revision),

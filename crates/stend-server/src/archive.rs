@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Body;
@@ -246,6 +246,11 @@ impl Kept {
         self.remove_removed(lab);
         self.offer_missing(lab);
         self.take_missing(lab);
+        let known = lab.known();
+        let whole = known.archive.iter().map(|(_, archived)| archived).filter(|it| self.whole.contains(&it.sha256));
+        let count = whole.fold((0, 0), |(count, bytes), archived| (count + 1, bytes + archived.size));
+        *lab.archived.lock().unwrap_or_else(PoisonError::into_inner) = count;
+        drop(known);
         self
     }
 

@@ -4,14 +4,16 @@
 //! another node may take it over.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_fleet::{Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Lookout, Silent, Trouble};
+use stend_fleet::{Agreement, Beat, BeatError, Change, Claim, Claims, Condition, Heard, Lookout, Silent, Trouble};
 
 use crate::accounts::fresh_secret;
 use crate::database::{Edit, Records};
@@ -20,6 +22,7 @@ use crate::jobs::State;
 use crate::joined::machine_id;
 use crate::journal::Kind;
 use crate::lab::{Lab, Labels, Machine};
+use crate::metrics;
 use crate::order::is_plain_name;
 use crate::update;
 
@@ -99,6 +102,36 @@ impl NodeEntry {
     }
 }
 
+/// What a node says of itself with each beat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Figures {
+    /// The load average of its machine over a minute.
+    pub(crate) load: f64,
+    /// The processors of its machine.
+    pub(crate) processors: usize,
+    /// The runs whose files it has in its archive.
+    pub(crate) archived: usize,
+    /// So many bytes these files have.
+    pub(crate) archived_bytes: u64,
+    /// So many bytes are free where its store is.
+    pub(crate) free_bytes: u64,
+}
+
+impl Figures {
+    /// Those of this node.
+    fn of(lab: &Lab) -> Self {
+        let (archived, archived_bytes) = *lab.archived.lock().unwrap_or_else(PoisonError::into_inner);
+        let volume = rustix::fs::statvfs(&lab.store);
+        Self {
+            load: metrics::load(Path::new("/proc")).first().copied().unwrap_or_default(),
+            processors: std::thread::available_parallelism().map_or(1, NonZero::get),
+            archived,
+            archived_bytes,
+            free_bytes: volume.map_or(0, |volume| volume.f_bavail * volume.f_frsize),
+        }
+    }
+}
+
 /// This node among others.
 pub(crate) struct Fleet {
     pub(crate) node: String,
@@ -174,8 +207,8 @@ impl Fleet {
         self.lease
     }
 
-    /// For how long each node has been silent, as far as this one knows.
-    pub(crate) fn heard(&self, lab: &Lab) -> Result<BTreeMap<String, Duration>, Trouble> {
+    /// What was heard of each node, as far as this one knows.
+    pub(crate) fn heard(&self, lab: &Lab) -> Result<BTreeMap<String, Heard>, Trouble> {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.hear(&**lab.database.0.agreement(), || self.began.elapsed())
     }
@@ -194,7 +227,11 @@ impl Fleet {
     fn keep_beating(&self, lab: &Lab) {
         loop {
             let asked = since_boot();
-            let beaten = self.beat.lock().unwrap_or_else(PoisonError::into_inner).renew(None);
+            let beaten = {
+                let mut beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
+                beat.says = serde_json::to_string(&Figures::of(lab)).ok();
+                beat.renew(None)
+            };
             // What cannot be told to what is measured here counts for nothing.
             if beaten.is_ok() && write_beat(&lab.store, asked).is_ok() {
                 let was_fenced = self.is_fenced();

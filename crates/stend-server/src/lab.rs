@@ -87,6 +87,8 @@ pub(crate) struct Lab {
     /// Tells that the journal has grown.
     noted: watch::Sender<()>,
     runs: Mutex<Option<Listed>>,
+    /// How many runs this node's archive has, and their bytes.
+    pub(crate) archived: Mutex<(usize, u64)>,
     /// The runs of agents that this node's store follows.
     pub(crate) followed: Mutex<BTreeSet<String>>,
     /// The processes that this server has started, by their runs.
@@ -146,6 +148,7 @@ impl Lab {
             change,
             noted,
             runs: Mutex::default(),
+            archived: Mutex::default(),
             followed: Mutex::default(),
             processes: Mutex::default(),
             attended: Mutex::default(),

@@ -418,8 +418,9 @@ pub fn fleet_status(store: &Path, listening: impl FnOnce(Duration)) -> Result<St
     listening(while_looked);
     std::thread::sleep(while_looked);
     let heard = lookout.hear(&**agreement, || began.elapsed())?;
-    let is_heard = |name: &str| heard.get(name).map(|silence| *silence < while_looked);
-    let nodes = api::nodes::Nodes::of(&database.known(), agreement.members(), &joined.node, None, &is_heard);
+    let is_there = |silence| silence < while_looked;
+    let (known, members) = (database.known(), agreement.members());
+    let nodes = api::nodes::Nodes::of(&known, members, &joined.node, None, (&heard, &is_there));
     Ok(serde_json::to_string_pretty(&nodes).expect("it can be written"))
 }
 

@@ -158,7 +158,7 @@ pub(crate) fn update(store: &Path, program: &Path, mut told: impl FnMut(&Updatin
             std::thread::sleep(LOOK);
             continue;
         };
-        let is_silent = |node: &String| heard.get(node).is_none_or(|silence| *silence >= joined.lease * LEASES);
+        let is_silent = |node: &String| heard.get(node).is_none_or(|heard| heard.silence >= joined.lease * LEASES);
         let _ = database.0.catch_up(Duration::ZERO);
         let Some(now) = progress(&database) else { return Err(ServerError::Missing("the fleet has no update".into())) };
         if last.as_ref() != Some(&now) {

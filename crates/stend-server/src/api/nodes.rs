@@ -7,12 +7,12 @@ use std::time::Duration;
 use axum::Json;
 use schemars::JsonSchema;
 use serde::Serialize;
-use stend_fleet::Member;
+use stend_fleet::{Heard, Member};
 use stend_model::record::JSON_VERSION;
 
 use super::{Answer, Served, blocking};
 use crate::database::Records;
-use crate::fleet::NodeEntry;
+use crate::fleet::{Figures, NodeEntry};
 use crate::lab::Lab;
 
 /// A fleet, as a node sees it.
@@ -43,6 +43,9 @@ pub(crate) struct NodeNow {
     pub(crate) began_at: String,
     /// Whether it has been heard of within a lease; none if the node that was asked cannot tell.
     pub(crate) is_heard: Option<bool>,
+    /// What it last said of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) figures: Option<Figures>,
     /// The SHA-256 of the program that it is.
     pub(crate) program: Option<String>,
     /// Whether it begins nothing more, because another version takes its place.
@@ -84,21 +87,21 @@ pub(crate) async fn gathered(lab: &Arc<Lab>) -> Answer<Nodes> {
         };
         // One that is cut off is not kept waiting for what does not come.
         let heard = if fleet.is_fenced() { BTreeMap::new() } else { fleet.heard(lab).unwrap_or_default() };
-        let is_heard = |name: &str| heard.get(name).map(|silence: &Duration| fleet.is_there(*silence));
+        let is_there = |silence| fleet.is_there(silence);
         let members = lab.database.0.agreement().members();
-        Nodes::of(&lab.known(), members, &fleet.node, lab.cut_off(), &is_heard)
+        Nodes::of(&lab.known(), members, &fleet.node, lab.cut_off(), (&heard, &is_there))
     })
     .await
 }
 
 impl Nodes {
-    /// What is known of a fleet.
+    /// What is known of a fleet, and was heard of its nodes, of which those are there that have been silent for so short.
     pub(crate) fn of(
         known: &Records,
         members: Vec<Member>,
         here: &str,
         cut_off: Option<String>,
-        is_heard: &dyn Fn(&str) -> Option<bool>,
+        (heard, is_there): (&BTreeMap<String, Heard>, &dyn Fn(Duration) -> bool),
     ) -> Self {
         let node = |(name, node): (&str, &NodeEntry)| {
             let own = known.claims.all().filter(|(_, claim)| claim.node == name);
@@ -109,7 +112,8 @@ impl Nodes {
                 through: node.through.clone(),
                 version: node.version.clone(),
                 began_at: node.began_at.clone(),
-                is_heard: is_heard(name),
+                is_heard: heard.get(name).map(|heard| is_there(heard.silence)),
+                figures: heard.get(name).and_then(|heard| serde_json::from_str(heard.says.as_ref()?).ok()),
                 program: node.program.clone(),
                 is_draining: node.is_draining,
                 machines: node.machines.clone(),

@@ -8,6 +8,7 @@ use stend_report::numbers::in_language;
 use super::{Reader, Served, page};
 use crate::accounts::Role;
 use crate::api::nodes::{self, MemberNow, NodeNow};
+use crate::fleet::Figures;
 
 #[derive(Template)]
 #[template(path = "nodes.html")]
@@ -19,6 +20,11 @@ struct Nodes {
 }
 
 impl Nodes {
+    /// The load of a node, beside the processors that it has.
+    fn load(&self, figures: &Figures) -> String {
+        in_language(&format!("{:.2} / {}", figures.load, figures.processors), self.reader.language)
+    }
+
     /// A number of bytes as people read it.
     fn size(&self, bytes: &u64) -> String {
         in_language(&format_size(*bytes), self.reader.language)

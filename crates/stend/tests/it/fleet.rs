@@ -182,6 +182,15 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     let [of_one, of_other] = [&one, &other].map(files);
     assert_eq!((of_one.len(), of_one[0].file_name()), (1, of_other[0].file_name()));
     let whole = std::fs::read(&of_other[0]).unwrap();
+    wait_until("each node says what it has", || {
+        let nodes = beta.get("/api/v1/nodes").json()["nodes"].clone();
+        let figures = |node: &serde_json::Value| node["figures"].clone();
+        let says = |figures: serde_json::Value| {
+            let has = (figures["archived"].as_u64(), figures["archived_bytes"].as_u64());
+            has == (Some(1), Some(whole.len() as u64)) && figures["free_bytes"].as_u64() > Some(0)
+        };
+        nodes.as_array().unwrap().iter().map(figures).all(says)
+    });
     other.fine(&["export", run, "--output", "again"]);
     assert!(std::fs::read(other.path().join("again")).unwrap() == whole, "the store has what the file has");
     // A file that is no longer what it was is noticed by the next server at once, and mended from the other node.
