@@ -156,8 +156,8 @@ fn kernel(machine: &Machine, language: Language) -> String {
     joined(settings.into_iter().chain(machine.offers.iter().map(offer)))
 }
 
-/// The largest binary unit with at most one digit behind the point.
-fn binary(bytes: u64, language: Language) -> String {
+/// A number of bytes in the largest binary unit, with at most one digit behind the point.
+pub fn binary(bytes: u64, language: Language) -> String {
     in_language(&scaled(bytes, 1024.0, ["B", "KiB", "MiB", "GiB", "TiB"]), language)
 }
 

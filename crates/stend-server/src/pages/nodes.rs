@@ -2,8 +2,8 @@
 
 use askama::Template;
 use axum::response::Response;
-use stend_model::quantity::format_size;
 use stend_report::numbers::in_language;
+use stend_report::words::machine::binary;
 
 use super::{Reader, Served, page};
 use crate::accounts::Role;
@@ -27,7 +27,7 @@ impl Nodes {
 
     /// A number of bytes as people read it.
     fn size(&self, bytes: &u64) -> String {
-        in_language(&format_size(*bytes), self.reader.language)
+        binary(*bytes, self.reader.language)
     }
 }
 
