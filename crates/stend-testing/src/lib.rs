@@ -1,5 +1,6 @@
-//! What several modules' tests need: a small suite, a machine, runs made of numbers, and members of etcd.
+//! What several modules' tests need: a small suite, a machine, runs made of numbers, wall clocks, and members of etcd.
 
+pub mod clock;
 pub mod etcd;
 
 use std::collections::BTreeMap;

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
 
 use stend_fleet::Etcd;
+use stend_testing::clock::Clock;
 use stend_testing::etcd::{Member, Place};
 use tempfile::TempDir;
 
 use super::NODES;
+use crate::chaos::Chance;
 use crate::disks::Disk;
 use crate::engines::etcd;
 use crate::hosts::{Hosts, can_be_made};
@@ -37,6 +39,8 @@ pub(super) enum Kind {
     Slow,
     /// Its disk is full.
     Full,
+    /// Its wall clock is set, to up to two days before or after what others say, and stays so.
+    SetClock,
 }
 
 /// To whom.
@@ -94,6 +98,8 @@ pub(super) struct Cluster {
     pub(super) addresses: Vec<String>,
     pub(super) hands: Vec<Hand>,
     slowed: Mutex<Vec<(usize, Child)>>,
+    /// Those of members, where they can be set.
+    clocks: Option<Vec<Clock>>,
     ground: Option<Ground>,
     _directory: TempDir,
 }
@@ -106,9 +112,14 @@ impl Cluster {
             let disk = |at: usize| Disk::new(directory.path(), &format!("m{at}"), DISK);
             Ground { hosts: Hosts::new(OVERSEER + 1), disks: (0..MEMBERS).map(disk).collect() }
         });
-        let place = |at: usize| match &ground {
-            Some(Ground { hosts, disks }) => hosts.place(at, disks[at].path().join("data")),
-            None => Place::here(&directory.path().join(at.to_string())),
+        let clocks: Option<Vec<Clock>> = (0..MEMBERS).map(|_| Clock::new()).collect();
+        let place = |at: usize| {
+            let mut place = match &ground {
+                Some(Ground { hosts, disks }) => hosts.place(at, disks[at].path().join("data")),
+                None => Place::here(&directory.path().join(at.to_string())),
+            };
+            place.before.extend(clocks.iter().flat_map(|clocks| clocks[at].words()));
+            place
         };
         // With few entries between snapshots, a member that was away gets one.
         let options = ["--snapshot-count", "500"];
@@ -121,7 +132,7 @@ impl Cluster {
         let addresses = members.iter().map(|member| member.address().to_owned()).collect();
         let hands = (0..NODES).map(|_| Hand::default()).collect();
         let (members, slowed) = (Mutex::new(members), Mutex::default());
-        Some(Self { members, addresses, hands, slowed, ground, _directory: directory })
+        Some(Self { members, addresses, hands, slowed, clocks, ground, _directory: directory })
     }
 
     /// The thread is on a node's host from now on, if there are any.
@@ -140,20 +151,21 @@ impl Cluster {
 
     /// All that may happen here, to members and to nodes.
     pub(super) fn kinds(&self) -> Vec<(Kind, Whose)> {
-        use Kind::{CutOff, Deafen, Full, Kill, Mute, Slow, Stop};
+        use Kind::{CutOff, Deafen, Full, Kill, Mute, SetClock, Slow, Stop};
         let of_members: &[Kind] =
             if self.ground.is_some() { &[Kill, Stop, CutOff, Deafen, Mute, Slow, Full] } else { &[Kill, Stop] };
         let of_nodes = of_members.iter().filter(|kind| ![Slow, Full].contains(kind));
+        let clocks: &[Kind] = if self.clocks.is_some() { &[SetClock] } else { &[] };
         let member = |kind: &Kind| (*kind, Whom::Member as Whose);
         let node = |kind: &Kind| (*kind, Whom::Node as Whose);
-        of_members.iter().map(member).chain(of_nodes.map(node)).collect()
+        of_members.iter().chain(clocks).map(member).chain(of_nodes.map(node)).collect()
     }
 
     fn ground(&self) -> &Ground {
         self.ground.as_ref().unwrap()
     }
 
-    pub(super) fn begin(&self, kind: Kind, whom: Whom) {
+    pub(super) fn begin(&self, kind: Kind, whom: Whom, chance: &mut Chance) {
         let (host, mut members) = (whom.host(), self.members.lock().unwrap());
         match (kind, whom) {
             (Kind::Kill, Whom::Member(at)) => members[at].kill(),
@@ -165,6 +177,10 @@ impl Cluster {
             (Kind::Mute, _) => self.ground().hosts.mute(host, 0..=OVERSEER),
             (Kind::Slow, _) => self.slowed.lock().unwrap().push((host, slow(members[host].pid().unwrap()))),
             (Kind::Full, _) => self.ground().disks[host].fill(),
+            (Kind::SetClock, _) => {
+                let ahead = chance.below(4 * 86_400) as i64 - 2 * 86_400;
+                self.clocks.iter().for_each(|clocks| clocks[host].set(ahead));
+            }
         }
     }
 
@@ -172,7 +188,7 @@ impl Cluster {
         let (host, mut members) = (whom.host(), self.members.lock().unwrap());
         match (kind, whom) {
             (Kind::Kill, Whom::Member(at)) => members[at].begin(),
-            (Kind::Kill, Whom::Node(_)) => {}
+            (Kind::Kill, Whom::Node(_)) | (Kind::SetClock, _) => {}
             (Kind::Stop, Whom::Member(at)) => members[at].signal("CONT"),
             (Kind::Stop, Whom::Node(at)) => self.hands[at].stop(false),
             (Kind::CutOff | Kind::Deafen | Kind::Mute, _) => self.ground().hosts.heal(host),

@@ -245,7 +245,7 @@ impl Faults<'_> {
                 continue;
             }
             println!("{:.1?}: {kind:?} {whom:?}", self.began.elapsed());
-            self.cluster.begin(kind, whom);
+            self.cluster.begin(kind, whom, &mut self.chance);
             now.push((kind, whom));
         }
         let claims: Vec<_> = now.iter().filter_map(|(kind, whom)| self.lost_by(*kind, *whom)).collect();
