@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// Counts the changes of an agreement, from 1. A later change has a higher one.
 pub type Revision = i64;
 
 /// A text, and the change that made it so.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Its key: parts, separated by slashes.
     pub key: String,

@@ -380,33 +380,25 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn entries_of(view: View) -> Vec<Entry> {
-    view.entries.into_iter().map(Entry::from).collect()
-}
-
 impl Agreement for Through {
     fn get(&self, key: &str) -> Result<Option<Entry>, Trouble> {
-        Ok(entries_of(self.view(Some(("key", key)))?).pop())
+        Ok(self.view(Some(("key", key)))?.entries.pop())
     }
 
     fn list(&self, prefix: &str) -> Result<Listing, Trouble> {
         let is_all = prefix == FOLLOWED;
         let view = self.view((!is_all).then_some(("prefix", prefix)))?;
-        let revision = view.revision;
         if is_all {
             // One that is behind would say that the jobs of this agent are nobody's.
-            if revision < self.newest.fetch_max(revision, Ordering::SeqCst) {
+            if view.revision < self.newest.fetch_max(view.revision, Ordering::SeqCst) {
                 let (_, url, _) = self.link()?;
                 self.turn_from(&url);
                 return Err(Trouble::Unreached(format!("{url} is behind")));
             }
             self.learn(&view);
+            locked(&self.listed).clone_from(&view.entries);
         }
-        let entries = entries_of(view);
-        if is_all {
-            locked(&self.listed).clone_from(&entries);
-        }
-        Ok(Listing { revision, entries })
+        Ok(Listing { revision: view.revision, entries: view.entries })
     }
 
     fn commit(&self, conditions: &[Condition], changes: &[Change]) -> Result<Committed, Trouble> {
@@ -507,7 +499,7 @@ impl Watch for Watching {
             return Ok(Told { news: Vec::new(), revision: self.behind });
         }
         self.behind = view.revision;
-        let now = by_key(entries_of(view));
+        let now = by_key(view.entries);
         let gone = self.known.keys().filter(|key| !now.contains_key(*key));
         let mut news: Vec<News> = gone.map(|key| News::Removed(key.clone(), self.behind)).collect();
         let is_new = |entry: &&Entry| self.known.get(&entry.key) != Some(entry);

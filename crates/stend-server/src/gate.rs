@@ -70,27 +70,7 @@ pub(crate) struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
     pub(crate) revision: Revision,
-    pub(crate) entries: Vec<Told>,
-}
-
-/// An entry as it is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Told {
-    pub(crate) key: String,
-    pub(crate) value: String,
-    pub(crate) revision: Revision,
-}
-
-impl From<Entry> for Told {
-    fn from(Entry { key, value, revision }: Entry) -> Self {
-        Self { key, value, revision }
-    }
-}
-
-impl From<Told> for Entry {
-    fn from(Told { key, value, revision }: Told) -> Self {
-        Self { key, value, revision }
-    }
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// Changes as they are sent. A key without a revision is to be absent, and one without a value is to be removed.
@@ -145,11 +125,11 @@ fn orders_of(known: &Records, machine: &str) -> BTreeMap<i64, Vec<i64>> {
 }
 
 /// What an agent sees: the orders of its machine that have not ended, how far they are, and who else reaches the machine.
-fn seen_by(lab: &Lab, known: &Records, name: &str) -> Vec<Told> {
+fn seen_by(lab: &Lab, known: &Records, name: &str) -> Vec<Entry> {
     let mut told = Vec::new();
     let mut tell = |key: String, revision: Option<Revision>, value: Option<String>| {
         if let (Some(revision), Some(value)) = (revision, value) {
-            told.push(Told { key: format!("{FOLLOWED}{key}"), value, revision });
+            told.push(Entry { key: format!("{FOLLOWED}{key}"), value, revision });
         }
     };
     fn text(value: Option<&impl Serialize>) -> Option<String> {
@@ -239,12 +219,12 @@ pub(crate) async fn entries(lab: Served, agent: Extension<Agent>, Query(which): 
             Which { key: Some(key), prefix: None } => {
                 may(&key)?;
                 let found = agreement.get(&key)?;
-                Ok(View { revision: 0, entries: found.into_iter().map(Told::from).collect() })
+                Ok(View { revision: 0, entries: found.into_iter().collect() })
             }
             Which { key: None, prefix: Some(prefix) } => {
                 refused_unless(may_list(&lab.known(), &agent.name, &prefix), &prefix)?;
                 let listing = agreement.list(&prefix)?;
-                Ok(View { revision: listing.revision, entries: listing.entries.into_iter().map(Told::from).collect() })
+                Ok(View { revision: listing.revision, entries: listing.entries })
             }
             Which { .. } => Err(Trouble::Refused("give a key or a prefix".into())),
         }
