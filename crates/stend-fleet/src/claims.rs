@@ -307,7 +307,7 @@ impl Beat {
 /// # Errors
 /// There is no answer.
 pub fn is_anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<bool, Trouble> {
-    Ok(said(agreement, node)?.is_some_and(|(_, beaten)| beaten.is_none_or(|beaten| beaten.home != home)))
+    Ok(anothers(agreement, node, home)?.is_some())
 }
 
 /// The same of one that is there: it says something within this time.
@@ -315,18 +315,19 @@ pub fn is_anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<
 /// # Errors
 /// There is no answer.
 pub fn is_taken(agreement: &dyn Agreement, node: &str, home: &str, wait: Duration) -> Result<bool, Trouble> {
-    if !is_anothers(agreement, node, home)? {
+    let before = anothers(agreement, node, home)?;
+    if before.is_none() {
         return Ok(false);
     }
-    let before = said(agreement, node)?.map(|(revision, _)| revision);
     std::thread::sleep(wait);
-    Ok(said(agreement, node)?.map(|(revision, _)| revision) != before)
+    Ok(anothers(agreement, node, home)? != before)
 }
 
-/// What a node said last.
-fn said(agreement: &dyn Agreement, node: &str) -> Result<Option<(Revision, Option<Beaten>)>, Trouble> {
-    let entry = agreement.get(&beat_key(node))?;
-    Ok(entry.map(|entry| (entry.revision, serde_json::from_str(&entry.value).ok())))
+/// When a node said something last whose store is elsewhere.
+fn anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<Option<Revision>, Trouble> {
+    let is_own = |entry: &Entry| serde_json::from_str(&entry.value).is_ok_and(|beaten: Beaten| beaten.home == home);
+    let entry = agreement.get(&beat_key(node))?.filter(|entry| !is_own(entry));
+    Ok(entry.map(|entry| entry.revision))
 }
 
 /// Before the names of nodes that have said something.
