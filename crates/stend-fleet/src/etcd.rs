@@ -2,7 +2,6 @@
 
 use std::fmt::{Debug, Formatter};
 use std::io::{BufRead as _, BufReader, Read};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -21,6 +20,7 @@ use crate::agreement::{
     Agreement, Change, Committed, Condition, Entry, Health, Listing, Member, News, Revision, Told, Trouble, Watch,
 };
 use crate::alone::end;
+use crate::rotation::Rotation;
 
 /// A member that does not answer within this time is left for the next one.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -32,11 +32,10 @@ const PAGE: usize = 64;
 const LONGEST: u64 = 64 << 20;
 
 /// The members of a cluster, of which one is asked at a time.
-#[derive(Debug)]
 pub struct Etcd {
     link: Arc<Link>,
-    /// Which one is asked.
-    at: AtomicUsize,
+    /// Their addresses, with the scheme.
+    members: Rotation,
     /// Before each key: several fleets may share a cluster.
     root: String,
 }
@@ -44,17 +43,15 @@ pub struct Etcd {
 /// How members are asked.
 struct Link {
     agent: Agent,
-    /// Their addresses, with the scheme.
-    members: Vec<String>,
     user: Option<(String, String)>,
     /// What etcd gave for the password. It ends with the member's process, or when it has not been used for a while.
     token: Mutex<Option<String>>,
 }
 
-impl Debug for Link {
+impl Debug for Etcd {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         // Without what nobody else may know.
-        write!(formatter, "{}", self.members.join(","))
+        write!(formatter, "{}", self.members.all().join(","))
     }
 }
 
@@ -150,35 +147,17 @@ impl Etcd {
             .timeout_connect(Some(PATIENCE))
             .timeout_per_write(Some(PATIENCE))
             .build();
-        let link = Link { agent: config.new_agent(), members, user, token: Mutex::default() };
-        Ok(Self { link: Arc::new(link), at: AtomicUsize::new(0), root: format!("{root}/") })
+        let link = Link { agent: config.new_agent(), user, token: Mutex::default() };
+        Ok(Self { link: Arc::new(link), members: Rotation::new(members), root: format!("{root}/") })
     }
 
     fn key(&self, key: &str) -> String {
         coded(&format!("{}{key}", self.root))
     }
 
-    /// Asks one member after the other until one answers. What may be done already is not asked for again.
     fn ask<T: DeserializeOwned>(&self, path: &str, body: &Value, may_repeat: bool) -> Result<T, Trouble> {
         let text = body.to_string();
-        let mut last = Trouble::Unreached("there is no member of etcd".into());
-        for _ in 0..self.link.members.len() {
-            let at = self.at.load(Ordering::Relaxed);
-            match self.link.ask(&self.link.members[at], path, &text) {
-                Err(trouble @ (Trouble::Unreached(_) | Trouble::Unknown(_))) => {
-                    // Unless another thread has turned to the next one.
-                    let next = (at + 1) % self.link.members.len();
-                    let _ = self.at.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
-                    let is_open = matches!(trouble, Trouble::Unknown(_)) && !may_repeat;
-                    last = trouble;
-                    if is_open {
-                        break;
-                    }
-                }
-                answer => return answer,
-            }
-        }
-        Err(last)
+        self.members.ask(may_repeat, |member| self.link.ask(member, path, &text))
     }
 }
 
@@ -354,11 +333,11 @@ impl From<Status> for Health {
 
 impl Agreement for Etcd {
     fn members(&self) -> Vec<Member> {
-        let ask = |member: &String| {
-            let health = self.link.ask::<Status>(member, "/v3/maintenance/status", "{}").map(Health::from);
-            Member { address: member.clone(), health }
+        let ask = |address: String| {
+            let health = self.link.ask::<Status>(&address, "/v3/maintenance/status", "{}").map(Health::from);
+            Member { address, health }
         };
-        self.link.members.iter().map(ask).collect()
+        self.members.all().into_iter().map(ask).collect()
     }
 
     fn get(&self, key: &str) -> Result<Option<Entry>, Trouble> {
@@ -419,7 +398,7 @@ impl Agreement for Etcd {
         let behind_all = end(&format!("{}{prefix}", self.root)).expect("the root has an end");
         let watching = Watching {
             link: Arc::clone(&self.link),
-            at: self.at.load(Ordering::Relaxed),
+            members: self.members.clone(),
             root: self.root.clone(),
             from: self.key(prefix),
             end: coded(&behind_all),
@@ -432,7 +411,7 @@ impl Agreement for Etcd {
 
 struct Watching {
     link: Arc<Link>,
-    at: usize,
+    members: Rotation,
     root: String,
     from: String,
     end: String,
@@ -464,8 +443,7 @@ struct Event {
 
 impl Watching {
     /// Lines as a thread reads them: the connection may be silent for long.
-    fn open(&mut self) -> Result<Receiver<Vec<u8>>, Trouble> {
-        let member = &self.link.members[self.at];
+    fn open(&self, member: &str) -> Result<Receiver<Vec<u8>>, Trouble> {
         // A member that has no leader for a while ends such a watch, and refuses a new one: it would be silent.
         let request = self.link.post(member, "/v3/watch").header("grpc-metadata-hasleader", "true").config();
         let request = request.timeout_recv_response(Some(PATIENCE)).timeout_per_read(Some(SILENCE)).build();
@@ -516,14 +494,9 @@ impl Watch for Watching {
             if !news.is_empty() {
                 return Ok(Told { news, revision: self.behind });
             }
+            let member = self.members.now()?;
             if self.lines.is_none() {
-                match self.open() {
-                    Ok(lines) => self.lines = Some(lines),
-                    Err(trouble) => {
-                        self.at = (self.at + 1) % self.link.members.len();
-                        return Err(trouble);
-                    }
-                }
+                self.lines = Some(self.open(&member).inspect_err(|_| self.members.turn_from(&member))?);
             }
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.as_ref().map(|lines| lines.recv_timeout(left)) {
@@ -532,7 +505,7 @@ impl Watch for Watching {
                 // The member is away, or has been silent for long.
                 Some(Err(RecvTimeoutError::Disconnected)) | None => {
                     self.lines = None;
-                    self.at = (self.at + 1) % self.link.members.len();
+                    self.members.turn_from(&member);
                 }
             }
         }

@@ -9,6 +9,7 @@ mod alone;
 mod claims;
 mod etcd;
 mod mirror;
+mod rotation;
 
 pub use agreement::{
     Agreement, Change, Committed, Condition, Entry, Health, Listing, MOST_CHANGES, Member, News, Revision, Told,
@@ -18,3 +19,4 @@ pub use alone::{Alone, FORMAT, TABLES};
 pub use claims::{Beat, BeatError, Claim, Claims, Heard, Lookout, Lost, MOST_OWNERS, Silent, is_anothers, is_taken};
 pub use etcd::{Access, Address, Etcd};
 pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};
+pub use rotation::Rotation;

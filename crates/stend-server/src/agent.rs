@@ -12,7 +12,8 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use stend_fleet::{
-    Agreement, Change, Committed, Condition, Entry, FOLLOWED, Listing, Mirror, News, Revision, Told, Trouble, Watch,
+    Agreement, Change, Committed, Condition, Entry, FOLLOWED, Listing, Mirror, News, Revision, Rotation, Told, Trouble,
+    Watch,
 };
 use stend_model::identity::digest_of;
 use tokio::signal::unix::{SignalKind, signal};
@@ -194,6 +195,8 @@ fn invited(store: &Path, text: &str) -> Result<Kept, ServerError> {
 /// What the fleet agrees on, as far as it is about one machine, by one of the nodes.
 pub(crate) struct Through {
     store: PathBuf,
+    /// Where nodes are asked.
+    urls: Rotation,
     nodes: Mutex<Nodes>,
     /// Where the watch that there is takes what the agent sees after its own change.
     feed: Mutex<Option<Sender<Option<View>>>>,
@@ -204,11 +207,11 @@ pub(crate) struct Through {
     is_revoked: AtomicBool,
 }
 
-/// Where it is asked.
+/// How they are asked.
 struct Nodes {
     kept: Kept,
-    at: usize,
-    link: Option<Agent>,
+    /// What asks the one at this address.
+    link: Option<(String, Agent)>,
     /// What the node is called that was asked last.
     node: String,
     /// The nodes that have said since the last answer that this is no agent.
@@ -219,7 +222,8 @@ impl Through {
     fn new(kept: Kept, store: &Path) -> Self {
         Self {
             store: store.to_owned(),
-            nodes: Mutex::new(Nodes { kept, at: 0, link: None, node: String::new(), refused_by: BTreeSet::new() }),
+            urls: Rotation::new(urls(&kept.nodes)),
+            nodes: Mutex::new(Nodes { kept, link: None, node: String::new(), refused_by: BTreeSet::new() }),
             feed: Mutex::default(),
             listed: Mutex::default(),
             newest: AtomicI64::new(0),
@@ -236,55 +240,41 @@ impl Through {
         self.nodes().node.clone()
     }
 
-    /// How a node is asked, where it is, and what is shown there.
-    fn link(&self) -> Result<(Agent, String, String), Trouble> {
+    /// What asks a node, and what is shown there.
+    fn link(&self, url: &str) -> Result<(Agent, String), Trouble> {
         let mut nodes = self.nodes();
-        let at = nodes.at % nodes.kept.nodes.len().max(1);
-        let place = nodes.kept.nodes.get(at).cloned();
-        let place = place.ok_or_else(|| Trouble::Unreached("there is no node".into()))?;
-        let link = match &nodes.link {
-            Some(link) => link.clone(),
-            None => {
-                let made = peers::is_here(&place.url).and_then(|_| peers::link(place.certificate.as_deref(), SILENCE));
-                let made = made.map_err(Trouble::Unreached)?;
-                nodes.link.insert(made).clone()
-            }
-        };
-        Ok((link, place.url, format!("Bearer {}", nodes.kept.secret)))
-    }
-
-    /// Asks the next node from now on, unless another thread has turned to it.
-    fn turn_from(&self, url: &str) {
-        let mut nodes = self.nodes();
-        let count = nodes.kept.nodes.len().max(1);
-        if nodes.kept.nodes.get(nodes.at % count).is_some_and(|place| place.url == url) {
-            (nodes.at, nodes.link) = ((nodes.at + 1) % count, None);
+        let bearer = format!("Bearer {}", nodes.kept.secret);
+        if let Some((_, link)) = nodes.link.as_ref().filter(|(to, _)| to == url) {
+            return Ok((link.clone(), bearer));
         }
+        let place = nodes.kept.nodes.iter().find(|place| place.url == url);
+        let place = place.ok_or_else(|| Trouble::Unreached(format!("{url}: no node is there any more")))?;
+        let link = peers::is_here(url).and_then(|_| peers::link(place.certificate.as_deref(), SILENCE));
+        let link = link.map_err(Trouble::Unreached)?;
+        nodes.link = Some((url.to_owned(), link.clone()));
+        Ok((link, bearer))
     }
 
-    /// Asks one node after the other until one answers. What may be done already is not asked for again.
+    /// Asks one node after the other until one answers, each by a new connection if the last one failed.
+    fn each<T>(
+        &self,
+        may_repeat: bool,
+        ask: impl Fn(&Agent, &str, &str) -> Result<Response<Body>, Error>,
+        take: impl Fn(&str, Response<Body>) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        self.urls.ask(may_repeat, |url| {
+            let (link, bearer) = self.link(url)?;
+            let answer = ask(&link, url, &bearer).map_err(|error| Trouble::of_request(url, &error));
+            answer.and_then(|answer| take(url, answer)).inspect_err(|_| self.nodes().link = None)
+        })
+    }
+
     fn ask<T: DeserializeOwned>(
         &self,
         may_repeat: bool,
         ask: impl Fn(&Agent, &str, &str) -> Result<Response<Body>, Error>,
     ) -> Result<T, Trouble> {
-        let count = self.nodes().kept.nodes.len();
-        let mut last = Trouble::Unreached("there is no node".into());
-        for _ in 0..count {
-            let (link, url, bearer) = self.link()?;
-            match self.read(&url, ask(&link, &url, &bearer)) {
-                Err(trouble @ (Trouble::Unreached(_) | Trouble::Unknown(_))) => {
-                    self.turn_from(&url);
-                    let is_open = matches!(trouble, Trouble::Unknown(_)) && !may_repeat;
-                    last = trouble;
-                    if is_open {
-                        break;
-                    }
-                }
-                answer => return answer,
-            }
-        }
-        Err(last)
+        self.each(may_repeat, ask, |url, answer| self.read(url, answer))
     }
 
     /// A node says that this is no agent. One that has left the fleet, or is behind, may say so: it is none when all have.
@@ -298,8 +288,7 @@ impl Through {
         Trouble::Refused("this is no agent of the fleet any more".into())
     }
 
-    fn read<T: DeserializeOwned>(&self, url: &str, answer: Result<Response<Body>, Error>) -> Result<T, Trouble> {
-        let mut response = answer.map_err(|error| Trouble::of_request(url, &error))?;
+    fn read<T: DeserializeOwned>(&self, url: &str, mut response: Response<Body>) -> Result<T, Trouble> {
         let status = response.status();
         let body = response.body_mut().with_config().limit(LONGEST).read_to_vec();
         let body = body.map_err(|error| Trouble::Unknown(format!("{url}: {error}")))?;
@@ -342,13 +331,11 @@ impl Through {
 
     /// Takes a file that the node has which is asked.
     pub(crate) fn fetch(&self, wanted: &Wanted, to: &Path) -> Result<(), ServerError> {
-        let (link, url, bearer) = self.link()?;
-        let path = wanted.path.replace("/api/v1/", "/api/v1/agent/");
-        let answer = link.get(format!("{url}{path}")).header("authorization", &bearer).call();
-        let answer = answer.map_err(|error| Trouble::of_request(&url, &error))?;
-        if !answer.status().is_success() {
-            return Err(ServerError::Refused(format!("{url} has no {}: {}", wanted.sha256, answer.status())));
-        }
+        let answer = self.each(true, get(wanted.path.trim_start_matches("/api/v1/")), |url, answer| {
+            let status = answer.status();
+            let missing = || Trouble::Refused(format!("{url} has no {}: {status}", wanted.sha256));
+            if status.is_success() { Ok(answer) } else { Err(missing()) }
+        })?;
         wanted.keep(answer, to)
     }
 
@@ -363,17 +350,22 @@ impl Through {
         if places.is_empty() || places == nodes.kept.nodes {
             return;
         }
-        let asked = nodes.kept.nodes.get(nodes.at).map(|place| place.url.clone());
-        match places.iter().position(|place| Some(&place.url) == asked.as_ref()) {
-            Some(at) => nodes.at = at,
-            None => nodes.at = 0,
-        }
+        self.urls.set(urls(&places));
         // Perhaps with another certificate.
         nodes.link = None;
         nodes.kept.nodes = places;
         // What is not kept is learnt again.
         let _ = nodes.kept.write(&self.store);
     }
+}
+
+/// Asks for what a node has for agents.
+fn get(path: &str) -> impl Fn(&Agent, &str, &str) -> Result<Response<Body>, Error> {
+    move |link, url, bearer| link.get(format!("{url}/api/v1/agent/{path}")).header("authorization", bearer).call()
+}
+
+fn urls(places: &[Place]) -> Vec<String> {
+    places.iter().map(|place| place.url.clone()).collect()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -391,8 +383,8 @@ impl Agreement for Through {
         if is_all {
             // One that is behind would say that the jobs of this agent are nobody's.
             if view.revision < self.newest.fetch_max(view.revision, Ordering::SeqCst) {
-                let (_, url, _) = self.link()?;
-                self.turn_from(&url);
+                let url = self.urls.now()?;
+                self.urls.turn_from(&url);
                 return Err(Trouble::Unreached(format!("{url} is behind")));
             }
             self.learn(&view);
@@ -435,19 +427,11 @@ impl Agreement for Through {
         if prefix != FOLLOWED {
             return Err(Trouble::Refused("an agent follows what is about its machine alone".into()));
         }
-        let (link, url, bearer) = self.link()?;
-        let response = link.get(format!("{url}/api/v1/agent/view")).header("authorization", &bearer).call();
-        let response =
-            response.map_err(|error| Trouble::of_request(&url, &error)).inspect_err(|_| self.turn_from(&url))?;
-        if !response.status().is_success() {
-            let is_refused = response.status() == StatusCode::UNAUTHORIZED;
-            self.turn_from(&url);
-            return Err(if is_refused {
-                self.refused(&url)
-            } else {
-                Trouble::Unreached(format!("{url}: {}", response.status()))
-            });
-        }
+        let (url, response) = self.each(true, get("view"), |url, response| match response.status() {
+            status if status.is_success() => Ok((url.to_owned(), response)),
+            StatusCode::UNAUTHORIZED => Err(self.refused(url)),
+            status => Err(Trouble::Unreached(format!("{url}: {status}"))),
+        })?;
         let (sender, views) = channel();
         *locked(&self.feed) = Some(sender.clone());
         // Lines as a thread reads them: the connection may be silent for long.
@@ -506,5 +490,34 @@ impl Watch for Watching {
         news.extend(now.values().filter(is_new).cloned().map(News::Put));
         self.known = now;
         Ok(Told { news, revision: self.behind })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_node_that_cannot_be_asked_is_left_for_the_next_one() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let good = format!("http://{}", listener.local_addr().unwrap());
+        let view = View { revision: 7, entries: Vec::new() };
+        let said = serde_json::to_string(&view).unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let asked = BufReader::new(stream.try_clone().unwrap()).lines();
+            asked.map_while(Result::ok).find(String::is_empty);
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{said}", said.len()).unwrap();
+        });
+        let place = |url: &str| Place { url: url.to_owned(), certificate: None };
+        // A secret is sent to no other machine without TLS.
+        let nodes = vec![place("http://192.0.2.1:7836"), place(&good)];
+        let kept = Kept { name: "gamma".into(), secret: "s".into(), lease_ms: 1, nodes, invitation: String::new() };
+        let through = Through::new(kept, Path::new("/nowhere"));
+        assert_eq!(through.view(None), Ok(view));
+        assert_eq!(through.urls.now(), Ok(good));
     }
 }
