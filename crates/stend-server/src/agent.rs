@@ -250,7 +250,7 @@ impl Through {
         let place = nodes.kept.nodes.iter().find(|place| place.url == url);
         let place = place.ok_or_else(|| Trouble::Unreached(format!("{url}: no node is there any more")))?;
         let link = peers::is_here(url).and_then(|_| peers::link(place.certificate.as_deref(), SILENCE));
-        let link = link.map_err(Trouble::Unreached)?;
+        let link = link.map_err(|error| Trouble::Unreached(error.to_string()))?;
         nodes.link = Some((url.to_owned(), link.clone()));
         Ok((link, bearer))
     }

@@ -101,7 +101,7 @@ impl FromStr for Invitation {
         if !is_hex(rest) || ![64, 128].contains(&rest.len()) {
             return Err(wrong());
         }
-        peers::is_here(url).map_err(ServerError::Refused)?;
+        peers::is_here(url)?;
         let (secret, fingerprint) = rest.split_at(64);
         let fingerprint = (!fingerprint.is_empty()).then(|| fingerprint.to_ascii_lowercase());
         Ok(Self { url: url.trim_end_matches('/').to_owned(), secret: secret.to_owned(), fingerprint })
@@ -117,7 +117,7 @@ impl Invitation {
     /// Takes what it is for, and where the node is that gave it.
     pub(crate) fn take(&self, taker: &Taker) -> Result<(Invited, Place), ServerError> {
         let certificate = self.fingerprint.as_ref().map(|wanted| self.certificate(wanted)).transpose()?;
-        let link = peers::link(certificate.as_deref(), SILENCE).map_err(ServerError::Refused)?;
+        let link = peers::link(certificate.as_deref(), SILENCE)?;
         let body = serde_json::to_vec(taker).expect("it can be written");
         let request = link.post(format!("{}/api/v1/join", self.url));
         let invited = self.read(request.header("authorization", format!("Bearer {}", self.secret)).send(&body[..]))?;

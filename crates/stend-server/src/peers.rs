@@ -58,18 +58,18 @@ const ANSWERED: [HeaderName; 5] = [CONTENT_TYPE, CONTENT_SECURITY_POLICY, CACHE_
 pub(crate) type Answer = http::Response<ureq::Body>;
 
 /// Whether an address is one of this machine. Elsewhere it takes TLS.
-pub(crate) fn is_here(url: &str) -> Result<bool, String> {
-    let uri: http::Uri = url.parse().map_err(|_| format!("{url}: it is no address"))?;
+pub(crate) fn is_here(url: &str) -> Result<bool, ServerError> {
+    let uri: http::Uri = url.parse().map_err(|_| ServerError::Refused(format!("{url}: it is no address")))?;
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
     let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
     if !is_here && uri.scheme_str() != Some("https") {
-        return Err(format!("{url}: a secret is sent there, so it takes https"));
+        return Err(ServerError::Refused(format!("{url}: a secret is sent there, so it takes https")));
     }
     Ok(is_here)
 }
 
 /// What asks a node that shows this certificate, or one of the web's authorities. What is silent for so long has gone.
-pub(crate) fn link(certificate: Option<&str>, silence: Duration) -> Result<Agent, String> {
+pub(crate) fn link(certificate: Option<&str>, silence: Duration) -> Result<Agent, ServerError> {
     let mut config = Agent::config_builder()
         .timeout_resolve(Some(PATIENCE))
         .timeout_connect(Some(PATIENCE))
@@ -81,7 +81,7 @@ pub(crate) fn link(certificate: Option<&str>, silence: Duration) -> Result<Agent
         .http_status_as_error(false)
         .proxy(None);
     if let Some(pem) = certificate {
-        let own = Certificate::from_pem(pem.as_bytes()).map_err(|error| error.to_string())?;
+        let own = Certificate::from_pem(pem.as_bytes()).map_err(|error| ServerError::Refused(error.to_string()))?;
         let tls = TlsConfig::builder().root_certs(RootCerts::new_with_certs(&[own]));
         config = config.tls_config(tls.unversioned_rustls_crypto_provider(provider()).build());
     }
@@ -93,22 +93,23 @@ pub(crate) fn provider() -> Arc<rustls::crypto::CryptoProvider> {
 }
 
 /// What asks a node, and what is shown there.
-fn way(lab: &Lab, node: &NodeEntry) -> Result<(Agent, String), String> {
-    let fleet = lab.fleet.as_ref().ok_or("this is no node")?;
+fn way(lab: &Lab, node: &NodeEntry) -> Result<(Agent, String), ServerError> {
+    let refused = ServerError::Refused;
+    let fleet = lab.fleet.as_ref().ok_or_else(|| refused("this is no node".into()))?;
     if is_here(&node.url)? && node.machine != crate::joined::machine_id() {
-        return Err(format!("{} is reached on its own machine only: give its server --listen", node.url));
+        return Err(refused(format!("{} is reached on its own machine only: give its server --listen", node.url)));
     }
     Ok((link(node.certificate.as_deref(), SILENCE)?, format!("Bearer {}", fleet.secret)))
 }
 
 /// Asks a node as this one.
-pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, String> {
+pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, ServerError> {
     let (link, bearer) = way(lab, node)?;
     let mut request = link.get(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
     for (name, value) in headers {
         request = request.header(name, value);
     }
-    request.call().map_err(|error| format!("{}: {error}", node.url))
+    request.call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
 }
 
 /// Asks a node in somebody's place for what it has to work out, and gives its answer, or what it refuses that for.
@@ -118,8 +119,8 @@ pub(crate) fn send<T: DeserializeOwned>(
     path: &str,
     who: &Who,
     body: &impl Serialize,
-) -> Result<Result<T, Problem>, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", node.url);
+) -> Result<Result<T, Problem>, ServerError> {
+    let failed = |error: &dyn std::fmt::Display| ServerError::Refused(format!("{}: {error}", node.url));
     let (link, bearer) = way(lab, node)?;
     let request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer).header(FOR, &who.secret);
     let request = request.config().timeout_recv_response(Some(SILENCE)).build();
@@ -235,7 +236,7 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
         let lab = Arc::clone(&lab);
         tokio::task::spawn_blocking(move || ask(&lab, &node, &path, &headers)).await
     };
-    match asked.unwrap_or_else(|panic| Err(panic.to_string())) {
+    match asked.unwrap_or_else(|panic| Err(ServerError::Refused(panic.to_string()))) {
         Ok(answer) => {
             let until = async move {
                 if is_followed {

@@ -193,7 +193,7 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     };
     let (state, reason, archived) = match archived {
         // Nobody can ask an agent for it later.
-        Some(Err(why)) if lab.through.is_some() => (State::Failed, Some(why), None),
+        Some(Err(why)) if lab.through.is_some() => (State::Failed, Some(why.to_string()), None),
         archived => (state, reason, archived.and_then(Result::ok)),
     };
     // What an agent's command said nobody can ask it for.
@@ -238,7 +238,7 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
 }
 
 /// A finished run as it is archived, or why it is not. What a node cannot archive now it offers later; an agent tries as long as no node answers.
-fn archived(lab: &Lab, run: &str) -> Result<Archived, String> {
+fn archived(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
     let began = Instant::now();
     loop {
         let archived = archive::export(lab, run);
@@ -249,7 +249,7 @@ fn archived(lab: &Lab, run: &str) -> Result<Archived, String> {
             {
                 std::thread::sleep(RETRIED);
             }
-            archived => return archived.map_err(|error| error.to_string()),
+            archived => return archived,
         }
     }
 }
