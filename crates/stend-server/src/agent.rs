@@ -71,7 +71,7 @@ impl Kept {
 
     fn write(&self, store: &Path) -> Result<(), ServerError> {
         let text = serde_json::to_string_pretty(self).expect("it can be written");
-        invitation::write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })
+        invitation::write_private(&store.join(FILE), &text).map_err(ServerError::system(FILE))
     }
 }
 
@@ -93,7 +93,7 @@ pub struct Started {
 /// The invitation is none, no node answers, the store has another server, or somebody has revoked the agent.
 pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) -> Result<(), ServerError> {
     let _lock = crate::only_server(&started.store)?;
-    let store = started.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
+    let store = started.store.canonicalize().map_err(ServerError::system("the store"))?;
     joined::Joined::check_free(&store)?;
     drop(stend_store::Store::open_to_read(&store)?);
     let kept = match (&started.invitation, Kept::read(&store)?) {
@@ -127,9 +127,9 @@ pub fn serve_agent(started: Started, told: impl Fn(&str, Result<&str, &str>)) ->
     let mut asked = through.node();
     told(&name, Ok(&asked));
     let ended = runtime.block_on(async {
-        let failed = |source| ServerError::System { what: "signals", source };
+        let failed = ServerError::system("signals");
         let (mut interrupt, mut terminate) =
-            (signal(SignalKind::interrupt()).map_err(failed)?, signal(SignalKind::terminate()).map_err(failed)?);
+            (signal(SignalKind::interrupt()).map_err(&failed)?, signal(SignalKind::terminate()).map_err(&failed)?);
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
         let revoked = async {
             while !through.is_revoked.load(Ordering::SeqCst) {

@@ -93,24 +93,20 @@ pub(crate) fn digest(path: &Path) -> std::io::Result<(String, u64)> {
     Ok((digest_of_stream(file)?, size))
 }
 
-fn failed(what: &'static str) -> impl Fn(std::io::Error) -> ServerError {
-    move |source| ServerError::System { what, source }
-}
-
 /// Does what a command of this program does, or says what it said.
 fn done(lab: &Lab, words: &[String], not_done: &str) -> Result<(), ServerError> {
-    let output = lab.command(words).output().map_err(failed("stend cannot be started"))?;
+    let output = lab.command(words).output().map_err(ServerError::system("stend cannot be started"))?;
     let said = || format!("{not_done}: {}", String::from_utf8_lossy(&output.stderr).trim());
     if output.status.success() { Ok(()) } else { Err(ServerError::Refused(said())) }
 }
 
 /// Writes a finished run of this node's store as a file of the archive.
 pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
-    private_directory(&directory(lab)).map_err(failed("the archive"))?;
+    private_directory(&directory(lab)).map_err(ServerError::system("the archive"))?;
     let aside = directory(lab).join(format!("{run}.new"));
     let words = ["export".into(), run.into(), format!("--output={}", aside.display())];
     done(lab, &words, &format!("run {run} is not archived"))?;
-    let (sha256, size) = digest(&aside).map_err(failed("the archive"))?;
+    let (sha256, size) = digest(&aside).map_err(ServerError::system("the archive"))?;
     if size > LARGEST {
         let _ = std::fs::remove_file(&aside);
         return Err(ServerError::Refused(format!(
@@ -123,9 +119,9 @@ pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
         let _ = std::fs::remove_file(&aside);
         return Ok(Archived { node: sent?, sha256, size, removed: None });
     }
-    std::fs::rename(&aside, place(lab, &sha256)).map_err(failed("the archive"))?;
+    std::fs::rename(&aside, place(lab, &sha256)).map_err(ServerError::system("the archive"))?;
     let archived = Archived { sha256, size, node: lab.here().to_owned(), removed: None };
-    mark_imported(lab, &archived).map_err(failed("the archive"))?;
+    mark_imported(lab, &archived).map_err(ServerError::system("the archive"))?;
     Ok(archived)
 }
 
@@ -376,7 +372,7 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
         return Ok(());
     }
     // Whoever sent it, it is this run that is looked for under its id.
-    let file = File::open(&path).map_err(failed("the archive"))?;
+    let file = File::open(&path).map_err(ServerError::system("the archive"))?;
     let (record, _) = read_export(file, run)?;
     if record.run.id != run || record.run.carried {
         return Err(ServerError::Refused(format!("the file of run {run} in the archive is of run {}", record.run.id)));
@@ -390,7 +386,7 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
         store.remove(&[run.to_owned()])?;
     }
     done(lab, &["import".into(), path.display().to_string()], &format!("run {run} is not imported"))?;
-    mark_imported(lab, archived).map_err(failed("the archive"))?;
+    mark_imported(lab, archived).map_err(ServerError::system("the archive"))?;
     lab.changed();
     Ok(())
 }
@@ -412,7 +408,7 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), ServerError> {
     if *size > LARGEST {
         return Err(ServerError::Refused(format!("a file has {} MiB at most", LARGEST >> 20)));
     }
-    private_directory(&directory(lab)).map_err(failed("the archive"))?;
+    private_directory(&directory(lab)).map_err(ServerError::system("the archive"))?;
     let path = format!("/api/v1/archive/{sha256}");
     peers::fetch(lab, &Wanted { path, sha256, size: *size, first: node }, &place(lab, sha256))
 }

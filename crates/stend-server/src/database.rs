@@ -188,7 +188,7 @@ impl Database {
 }
 
 fn alone(path: &Path) -> Result<Alone, ServerError> {
-    private_file(path).map_err(|source| ServerError::System { what: FILE, source })?;
+    private_file(path).map_err(ServerError::system(FILE))?;
     older::renew(path).map_err(|source| ServerError::Database { path: path.to_owned(), source })?;
     Ok(Alone::open(path)?)
 }

@@ -53,3 +53,10 @@ pub enum ServerError {
         source: std::io::Error,
     },
 }
+
+impl ServerError {
+    /// What the system refused that was tried.
+    pub(crate) fn system(what: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+}

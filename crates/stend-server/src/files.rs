@@ -122,7 +122,7 @@ impl Directory {
             }
             Ok(())
         };
-        write().map_err(|source| ServerError::System { what: "the files of an order", source })?;
+        write().map_err(ServerError::system("the files of an order"))?;
         command.current_dir(&self.0);
         // It was meant from where the server is.
         if let Some(probe) = std::env::var_os(PROBE).and_then(|probe| std::path::absolute(probe).ok()) {

@@ -196,7 +196,7 @@ impl Joined {
         joined.check_name(store)?;
         let text = format!("address = {:?}\nnode = {:?}\n", joined.address, joined.node);
         joined.note(store, Kind::NodeJoined)?;
-        write_private(&store.join(FILE), &text).map_err(|source| ServerError::System { what: FILE, source })?;
+        write_private(&store.join(FILE), &text).map_err(ServerError::system(FILE))?;
         Ok(joined)
     }
 
@@ -269,7 +269,7 @@ impl Joined {
         files.push((store.join(FILE), &lines));
         let joined = || {
             for (path, text) in &files {
-                write_private(path, text).map_err(|source| ServerError::System { what: FILE, source })?;
+                write_private(path, text).map_err(ServerError::system(FILE))?;
             }
             let joined = Self::read(store)?.expect("it was written");
             joined.found(store, First::No)?;
@@ -361,8 +361,7 @@ impl Joined {
     /// Takes a store out of its fleet. What it has measured stays in it, and in the fleet's archive what is there.
     pub(crate) fn leave(self, store: &Path) -> Result<(), ServerError> {
         let database = Database::open(store, Some(&self), "leave")?;
-        let gone =
-            || std::fs::remove_file(store.join(FILE)).map_err(|source| ServerError::System { what: FILE, source });
+        let gone = || std::fs::remove_file(store.join(FILE)).map_err(ServerError::system(FILE));
         // The node that has the name is another one, and stays.
         if is_anothers(&**database.0.agreement(), &self.node, &home(store))? {
             return gone();

@@ -138,8 +138,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let own = own.transpose()?;
     let tls = own.as_ref().or(served.certificate.as_ref()).map(Tls::read).transpose()?;
     let own_certificate_text = own.as_ref().map(|own| std::fs::read_to_string(&own.certificate)).transpose();
-    let own_certificate_text =
-        own_certificate_text.map_err(|source| ServerError::System { what: "the certificate", source })?;
+    let own_certificate_text = own_certificate_text.map_err(ServerError::system("the certificate"))?;
     let own_certificate = own.zip(tls.as_ref()).map(|(own, tls)| (own.certificate, tls.fingerprint()));
     // The one-time tokens of servers before this one open nothing more.
     let node = joined.as_ref().map_or("", |joined| &joined.node);
@@ -149,7 +148,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let _ = std::fs::remove_dir_all(served.store.join("server-uploads"));
     files::remove_left(&served.store);
     // It is given to commands that run elsewhere.
-    let at = served.store.canonicalize().map_err(|source| ServerError::System { what: "the store", source })?;
+    let at = served.store.canonicalize().map_err(ServerError::system("the store"))?;
     let served = Served { store: at, ..served };
     let token = (!has_users).then(fresh_secret);
     if let Some(token) = &token {
@@ -160,7 +159,6 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
             Ok(())
         })?;
     }
-    let failed = |what| move |source| ServerError::System { what, source };
     let refused = |source| ServerError::Listen { address: served.listen, source };
     let listener = TcpListener::bind(served.listen).map_err(refused)?;
     let address = listener.local_addr().map_err(refused)?;
@@ -185,8 +183,8 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     fleet::start(&lab, NodeEntry::here(url, own_certificate_text));
     runtime.block_on(async {
         let (mut interrupt, mut terminate) = (
-            signal(SignalKind::interrupt()).map_err(failed("signals"))?,
-            signal(SignalKind::terminate()).map_err(failed("signals"))?,
+            signal(SignalKind::interrupt()).map_err(ServerError::system("signals"))?,
+            signal(SignalKind::terminate()).map_err(ServerError::system("signals"))?,
         );
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
         tokio::spawn(schedule::keep_time(Arc::clone(&lab)));
@@ -198,7 +196,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         let at = token.as_ref().map_or_else(String::new, |token| format!("sign-in?token={token}"));
         let url = format!("{}{}/{at}", names.scheme(), names.to_open());
         let pages = router(&lab, names).into_make_service_with_connect_info::<SocketAddr>();
-        let server = connections::server(listener).map_err(failed("listening"))?;
+        let server = connections::server(listener).map_err(ServerError::system("listening"))?;
         ready(Ready { url, has_token: token.is_some(), own_certificate });
         let bounded = connections::Bounded::new();
         let serving = async {
@@ -211,7 +209,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
             }
         };
         tokio::select! {
-            served = serving => served.map_err(failed("serving")),
+            served = serving => served.map_err(ServerError::system("serving")),
             _ = interrupt.recv() => Ok(()),
             _ = terminate.recv() => Ok(()),
         }
@@ -225,16 +223,14 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
 fn runtime() -> Result<tokio::runtime::Runtime, ServerError> {
     let mut threads = tokio::runtime::Builder::new_multi_thread();
     let made = threads.worker_threads(2).enable_all().build();
-    made.map_err(|source| ServerError::System { what: "threads cannot be made", source })
+    made.map_err(ServerError::system("threads cannot be made"))
 }
 
 /// Sees to it that a store has one server.
 fn only_server(store: &Path) -> Result<FileLock, ServerError> {
     FileLock::take(&store.join("server.lock")).map_err(|error| match error {
         LockError::Held(holder) => ServerError::Served(holder.to_string()),
-        LockError::Unusable(source) | LockError::NotLocked(source) => {
-            ServerError::System { what: "the server's lock", source }
-        }
+        LockError::Unusable(source) | LockError::NotLocked(source) => ServerError::system("the server's lock")(source),
     })
 }
 

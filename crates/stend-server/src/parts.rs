@@ -60,7 +60,7 @@ pub(crate) fn add(lab: &Lab, job: &Job, claim: &Claim, after: Option<u32>) -> Re
     let mut series = store.series_from(&job.run, first)?;
     series.retain(|(sequence, _)| Some(*sequence) <= last);
     let mut file = Vec::new();
-    write_export(&record, &series, &mut file).map_err(|source| ServerError::System { what: "a part", source })?;
+    write_export(&record, &series, &mut file).map_err(ServerError::system("a part"))?;
     let text = STANDARD.encode(file);
     let key = format!("{}{}", place(job), numbered(first.into()));
     let put = |key: String, text: &str| {

@@ -158,7 +158,6 @@ pub(crate) struct Wanted<'a> {
 impl Wanted<'_> {
     /// Keeps what was sent, if it is what is wanted: what is cut off or another file is not.
     pub(crate) fn keep(&self, answer: Answer, to: &Path) -> Result<(), ServerError> {
-        let failed = |source| ServerError::System { what: "a file of another node", source };
         let aside = to.with_extension("new");
         let write = || -> std::io::Result<bool> {
             let mut file = File::options().create(true).write(true).truncate(true).mode(0o600).open(&aside)?;
@@ -170,7 +169,7 @@ impl Wanted<'_> {
         if !matches!(kept, Ok(true)) {
             let _ = std::fs::remove_file(&aside);
         }
-        if kept.map_err(failed)? { Ok(()) } else { Err(self.missing()) }
+        if kept.map_err(ServerError::system("a file of another node"))? { Ok(()) } else { Err(self.missing()) }
     }
 
     fn missing(&self) -> ServerError {

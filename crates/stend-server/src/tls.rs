@@ -1,10 +1,7 @@
 //! TLS, and the names that the server goes by.
 
 use std::fmt;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,6 +12,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::ServerError;
+use crate::invitation::write_private;
 
 /// A certificate that was made here is made anew after so long; it is valid for longer.
 const RENEWED_AFTER: Duration = Duration::from_secs(300 * 24 * 3600);
@@ -67,9 +65,8 @@ impl Tls {
 
 /// The certificate that this server makes for itself, in the store's directory: of this machine's name and the address that is listened on.
 pub(crate) fn own(store: &Path, listen: IpAddr) -> Result<Certificate, ServerError> {
-    let failed = |what| move |source| ServerError::System { what, source };
     let directory = store.join("server-tls");
-    crate::work::private_directory(&directory).map_err(failed("the certificate's directory"))?;
+    crate::work::private_directory(&directory).map_err(ServerError::system("the certificate's directory"))?;
     let files = Certificate { certificate: directory.join("certificate.pem"), key: directory.join("key.pem") };
     let names = own_names(listen);
     let made = || std::fs::metadata(&files.certificate)?.modified();
@@ -91,17 +88,9 @@ pub(crate) fn own(store: &Path, listen: IpAddr) -> Result<Certificate, ServerErr
     wanted.not_after = date(today.saturating_add(jiff::Span::new().days(397)));
     let certificate = wanted.self_signed(&key).map_err(refused)?;
     // The key first: a certificate that is new has its key.
-    write(&files.key, &key.serialize_pem()).map_err(failed("the certificate's key"))?;
-    write(&files.certificate, &certificate.pem()).map_err(failed("the certificate"))?;
+    write_private(&files.key, &key.serialize_pem()).map_err(ServerError::system("the certificate's key"))?;
+    write_private(&files.certificate, &certificate.pem()).map_err(ServerError::system("the certificate"))?;
     Ok(files)
-}
-
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let aside = path.with_extension("new");
-    let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&aside)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    std::fs::rename(aside, path)
 }
 
 fn this_host() -> Option<String> {

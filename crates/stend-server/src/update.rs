@@ -86,10 +86,6 @@ pub(crate) struct Program {
     size: u64,
 }
 
-fn failed(what: &'static str) -> impl Fn(std::io::Error) -> ServerError {
-    move |source| ServerError::System { what, source }
-}
-
 /// The SHA-256 of the program that this process is, which tells versions from each other that have one number.
 pub(crate) fn own_digest() -> Option<String> {
     digest(Path::new("/proc/self/exe")).ok().map(|(sha256, _)| sha256)
@@ -119,21 +115,21 @@ fn version(program: &Path) -> std::io::Result<String> {
 
 /// Offers a program, and those that lie beside it, to a fleet.
 fn offer(store: &Path, program: &Path, joined: &Joined, database: &Database) -> Result<(), ServerError> {
-    private_directory(&directory(store)).map_err(failed("the programs"))?;
+    private_directory(&directory(store)).map_err(ServerError::system("the programs"))?;
     let mut programs = BTreeMap::new();
     for name in PROGRAMS {
         let path = beside(program, name);
         if name != PROGRAMS[0] && !path.exists() {
             continue;
         }
-        let (sha256, size) = digest(&path).map_err(failed("the programs"))?;
+        let (sha256, size) = digest(&path).map_err(ServerError::system("the programs"))?;
         let kept = directory(store).join(&sha256);
         if !digest(&kept).is_ok_and(|found| found.0 == sha256) {
-            std::fs::copy(&path, &kept).map_err(failed("the programs"))?;
+            std::fs::copy(&path, &kept).map_err(ServerError::system("the programs"))?;
         }
         programs.insert(name.to_owned(), Program { sha256, size });
     }
-    let version = version(program).map_err(failed("the programs"))?;
+    let version = version(program).map_err(ServerError::system("the programs"))?;
     let (word, from) = (fresh_secret(), joined.node.clone());
     let update = Update { word, version, programs, from, turn: None, failed: None };
     database.change(|edit| {
@@ -379,7 +375,7 @@ fn become_new(lab: &Lab, update: &Update) -> Result<(), ServerError> {
 /// A program of an update in this store: it is there, or a node gives it.
 fn fetch(lab: &Lab, update: &Update, program: &Program) -> Result<PathBuf, ServerError> {
     let Program { sha256, size } = program;
-    private_directory(&directory(&lab.store)).map_err(failed("the programs"))?;
+    private_directory(&directory(&lab.store)).map_err(ServerError::system("the programs"))?;
     let to = directory(&lab.store).join(sha256);
     if digest(&to).is_ok_and(|found| found == (sha256.clone(), *size)) {
         return Ok(to);

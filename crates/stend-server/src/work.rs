@@ -416,10 +416,9 @@ pub(crate) fn private_directory(path: &std::path::Path) -> std::io::Result<()> {
 }
 
 fn log_to_write(lab: &Lab, run: &str) -> Result<File, ServerError> {
-    let failed = |what| move |source| ServerError::System { what, source };
-    private_directory(&lab.logs()).map_err(failed("the directory of logs"))?;
+    private_directory(&lab.logs()).map_err(ServerError::system("the directory of logs"))?;
     let mut options = OpenOptions::new();
-    options.create(true).append(true).mode(0o600).open(log_of(lab, run)).map_err(failed("the log"))
+    options.create(true).append(true).mode(0o600).open(log_of(lab, run)).map_err(ServerError::system("the log"))
 }
 
 fn code(status: ExitStatus) -> Option<i32> {
@@ -428,12 +427,11 @@ fn code(status: ExitStatus) -> Option<i32> {
 
 /// Runs the command of a job to its end. What it says goes to the run's log.
 fn start(lab: &Lab, job: &Job, mut command: Command) -> Result<ExitStatus, ServerError> {
-    let failed = |what| move |source| ServerError::System { what, source };
     let log = log_to_write(lab, &job.run)?;
     command.arg("--no-progress").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::from(log));
     // A signal to the server's group is none to the run.
     command.process_group(0);
-    let mut child = command.spawn().map_err(failed("stend cannot be started"))?;
+    let mut child = command.spawn().map_err(ServerError::system("stend cannot be started"))?;
     let pid = Pid::from_child(&child);
     lab.processes().insert(job.run.clone(), pid);
     // Who stopped it before it was there found nothing to stop.
@@ -444,7 +442,7 @@ fn start(lab: &Lab, job: &Job, mut command: Command) -> Result<ExitStatus, Serve
     // Its number is its own until it is waited for.
     while matches!(waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT), Err(Errno::INTR)) {}
     lab.processes().remove(&job.run);
-    child.wait().map_err(failed("stend cannot be waited for"))
+    child.wait().map_err(ServerError::system("stend cannot be waited for"))
 }
 
 /// Tells the process of a run to stop, as Ctrl-C does; whether there is one. Of one that has just been started /proc has no words yet.
