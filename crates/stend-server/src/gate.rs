@@ -17,7 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
-use stend_fleet::{Change, Claim, Committed, Condition, Entry, FOLLOWED, Revision, Trouble};
+use stend_fleet::{Change, Claim, Committed, Condition, Entry, FOLLOWED, Known as _, Revision, Trouble};
 
 use crate::accounts::Agent;
 use crate::api::{Served, blocking};
@@ -66,8 +66,8 @@ pub(crate) struct Place {
     pub(crate) certificate: Option<String>,
 }
 
-/// All that an agent sees, as it is at a revision.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// All that an agent sees, as it is at a revision. An agent passes over what is older than what it has, so nothing at revision 0 says nothing new.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
     pub(crate) revision: Revision,
     pub(crate) entries: Vec<Entry>,
@@ -85,7 +85,7 @@ pub(crate) struct Asked {
 pub(crate) struct Done {
     /// The revision at which they were made; none if a condition does not hold.
     pub(crate) revision: Option<Revision>,
-    /// What the agent sees afterwards.
+    /// What the agent sees afterwards; nothing at revision 0 where it follows nothing that was changed. The version before reads no answer without it.
     pub(crate) view: View,
 }
 
@@ -251,27 +251,25 @@ pub(crate) async fn commit(lab: Served, agent: Extension<Agent>, body: Body) -> 
             None => Change::Remove(key),
         };
         let mut changes: Vec<_> = changes.into_iter().map(change).collect();
-        {
+        let missed = {
             let known = lab.known();
             check(&known, &agent.name, &conditions, &changes)?;
             fit(&known, &agent.name, &mut conditions, &mut changes)?;
+            let missed = hold(&known, &conditions).then(|| known.at() + 1);
             // What this node knows may be old: whoever is revoked meanwhile changes nothing.
             conditions.push(known.is_still(&agent)?);
-        }
-        let revision = match lab.database.0.agreement().commit(&conditions, &changes)? {
-            Committed::At(revision) => Some(revision),
-            Committed::Refused => None,
+            missed
         };
-        // What the agent is shown has what it changed, or what it has missed.
         let is_followed = changes.iter().any(|change| key_of(change).starts_with(FOLLOWED));
-        match revision {
-            Some(revision) if is_followed => lab.database.0.wait_for(revision),
-            Some(_) => {}
-            None => {
-                let revision = lab.known().at();
-                lab.database.0.wait_for(revision + 1);
+        // What the agent is shown has what it changed, or what this node has missed. A beat changes nothing that it is shown.
+        let (revision, news) = match lab.database.0.agreement().commit(&conditions, &changes)? {
+            Committed::At(revision) if !is_followed => {
+                return Ok(Done { revision: Some(revision), view: View::default() });
             }
-        }
+            Committed::At(revision) => (Some(revision), Some(revision)),
+            Committed::Refused => (None, missed),
+        };
+        news.iter().for_each(|news| lab.database.0.wait_for(*news));
         Ok(Done { revision, view: view(lab, &agent.name) })
     });
     answered(done.await)
@@ -310,6 +308,19 @@ fn refused_unless(is_fine: bool, key: &str) -> Result<(), Trouble> {
 fn key_of(change: &Change) -> &str {
     let (Change::Put(key, _) | Change::Remove(key)) = change;
     key
+}
+
+/// Whether those of the conditions that a node has in its memory hold by that, and there are some.
+fn hold(known: &Records, conditions: &[Condition]) -> bool {
+    let followed = |condition: &Condition| {
+        let (key, revision) = match condition {
+            Condition::Unchanged(key, revision) => (key, Some(*revision)),
+            Condition::Absent(key) => (key, None),
+        };
+        Some(known.revision(key.strip_prefix(FOLLOWED)?) == revision)
+    };
+    let followed: Vec<bool> = conditions.iter().filter_map(followed).collect();
+    !followed.is_empty() && followed.iter().all(|holds| *holds)
 }
 
 /// A job of a machine, by its number as it is written in keys.
@@ -487,3 +498,31 @@ const OF_AGENTS: [Noting; 6] = [
     Noting::RunFailed,
     Noting::UpdateFailed,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::Database;
+
+    /// For what a node knows to be broken, or has not in its memory, no news is waited for.
+    #[test]
+    fn conditions_hold_by_what_a_node_has_in_its_memory() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = Database::open(directory.path(), None, "test").unwrap();
+        database
+            .change(|edit| {
+                edit.put("count/line", &1);
+                Ok(())
+            })
+            .unwrap();
+        let known = database.known();
+        let at = known.counts.revision("line").unwrap();
+        let unchanged = |key: &str, revision| Condition::Unchanged(key.into(), revision);
+        let absent = |key: &str| Condition::Absent(key.into());
+        assert!(hold(&known, &[unchanged("lab/count/line", at), absent("lab/count/x"), unchanged("beat/x", 9)]));
+        assert!(!hold(&known, &[unchanged("lab/count/line", at), unchanged("lab/count/x", at)]));
+        assert!(!hold(&known, &[unchanged("lab/count/line", at + 1)]));
+        assert!(!hold(&known, &[absent("lab/count/line")]));
+        assert!(!hold(&known, &[unchanged("beat/x", 9)]));
+    }
+}

@@ -374,6 +374,15 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     }
     assert_eq!(ask("POST", "/api/v1/agent/archive/..%2f..%2fserver", "x").status, 400);
     assert_eq!(ask("POST", &format!("/api/v1/agent/archive/{}", "0".repeat(64)), "x").status, 422);
+    // An answer shows what the agent sees only if it follows something that was changed, or something was not as it thought.
+    let seen = |conditions: Value| {
+        let body = json!({ "conditions": conditions, "changes": [["word/gamma/agent", "x"]] }).to_string();
+        let done = ask("POST", "/api/v1/agent/changes", &body).json();
+        (done["revision"].is_i64(), done["view"].clone())
+    };
+    assert_eq!(seen(json!([])), (true, json!({ "revision": 0, "entries": [] })));
+    let (is_done, shown) = seen(json!([["beat/gamma", null]]));
+    assert_eq!((is_done, &shown["entries"]), (false, &view["entries"]));
     // What it shows is no token of the API, and no token makes an agent.
     for path in ["/api/v1/runs", "/api/v1/nodes", "/api/v1/journal", "/api/v1/archive/x"] {
         assert_eq!(ask("GET", path, "").status, 401, "{path}");
