@@ -465,11 +465,11 @@ mod tests {
     use stend_store::write_export;
 
     use super::*;
+    use crate::testing;
 
     #[test]
     fn a_file_of_another_run_is_not_taken() {
-        let store = tempfile::tempdir().unwrap();
-        let database = Database::open(store.path(), None, "test").unwrap();
+        let (store, database) = testing::database();
         let lab = Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false);
         private_directory(&directory(&lab)).unwrap();
         let mut file = Vec::new();

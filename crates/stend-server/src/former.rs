@@ -128,14 +128,13 @@ pub(crate) fn no_change(entry: i64) -> ServerError {
 mod tests {
     use super::KEPT;
     use crate::accounts::{Kind as Opens, Role, Secret};
-    use crate::database::Database;
     use crate::journal::Kind;
+    use crate::testing;
 
     /// Also where what was ended has not been forgotten yet.
     #[test]
     fn what_a_user_had_signed_in_with_stays_ended_when_they_come_back() {
-        let directory = tempfile::tempdir().unwrap();
-        let database = Database::open(directory.path(), None, "test").unwrap();
+        let (_store, database) = testing::database();
         let add = |name| crate::api::accounts::add(&database, None, name, Role::Admin).unwrap();
         let word = |kind| if kind == Opens::Session { "session" } else { "token" };
         add("anna");
@@ -159,8 +158,7 @@ mod tests {
 
     #[test]
     fn what_was_before_old_changes_is_forgotten() {
-        let directory = tempfile::tempdir().unwrap();
-        let database = Database::open(directory.path(), None, "test").unwrap();
+        let (_store, database) = testing::database();
         let numbers =
             || database.known().former.iter().map(|(number, _)| number.parse().unwrap()).collect::<Vec<usize>>();
         for count in 1..=KEPT + 2 {

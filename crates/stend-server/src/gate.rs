@@ -502,13 +502,12 @@ const OF_AGENTS: [Noting; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::Database;
+    use crate::testing;
 
     /// For what a node knows to be broken, or has not in its memory, no news is waited for.
     #[test]
     fn conditions_hold_by_what_a_node_has_in_its_memory() {
-        let directory = tempfile::tempdir().unwrap();
-        let database = Database::open(directory.path(), None, "test").unwrap();
+        let (_store, database) = testing::database();
         database
             .change(|edit| {
                 edit.put("count/line", &1);

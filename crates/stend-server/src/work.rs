@@ -626,18 +626,17 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use crate::database::Database;
     use crate::jobs::Added;
     use crate::order::Order;
+    use crate::testing;
 
     #[test]
     fn a_run_that_is_stopped_before_its_command_has_begun_is_stopped() {
-        let store = tempfile::tempdir().unwrap();
+        let (store, database) = testing::database();
         // In the place of a process of which /proc has no words yet, one that has other words.
         let program = store.path().join("program");
         std::fs::write(&program, "#!/bin/sh\nexec sleep 1000\n").unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let database = Database::open(store.path(), None, "test").unwrap();
         let order: Order = serde_json::from_str(r#"{"suite": "quick"}"#).unwrap();
         let batch = order.into();
         let Added::New(jobs) = database.change(|edit| edit.add(&batch, None, None)).unwrap() else {

@@ -7,9 +7,9 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::{Stand, wait_until};
-use crate::fleet::quick_node;
-use crate::serve::{Server, gate, short};
+use crate::common::fleets::{join_quickly, quick_node, two_nodes};
+use crate::common::{Gate, Stand, wait_until};
+use crate::serve::{Server, gate, short_on};
 
 /// A machine with an agent.
 struct Agent {
@@ -18,10 +18,13 @@ struct Agent {
 }
 
 impl Agent {
-    /// The agent of a machine, which a node has invited.
-    fn invited(stand: Stand, node: &Stand, name: &str) -> Self {
-        let invitation = invitation(node, &["--agent", name]);
-        Self::start(stand, &[&invitation])
+    /// The agent `gamma`, which has been invited by one node and is known to this one. What it measures comes to a gate, which lets so many through.
+    fn gated(free: u32, by: &Stand, node: &Server) -> (Gate, Self) {
+        let stand = Stand::new();
+        let gate = gate(&stand, free);
+        let agent = Self::start(stand, &[&invitation(by, &["--agent", "gamma"])]).ready();
+        wait_until("the fleet has its machine", || node.get("/api/v1/nodes").body.contains("gamma"));
+        (gate, agent)
     }
 
     fn start(stand: Stand, words: &[&str]) -> Self {
@@ -77,24 +80,13 @@ fn invitation(node: &Stand, words: &[&str]) -> String {
     node.fine(&[&["fleet", "invite"], words].concat()).out.trim().to_owned()
 }
 
-fn order_for(machine: &str) -> Value {
-    let mut order = short();
-    order["machine"] = json!(machine);
-    order
-}
-
 #[test]
 fn an_agent_measures_what_is_ordered_for_its_machine_and_each_node_shows_it() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
-    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let mut beta = quick_node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
-    let stand = Stand::new();
-    let gate = gate(&stand, 2);
-    let agent = Agent::invited(stand, &one, "gamma").ready();
-    wait_until("the fleet has its machine", || beta.get("/api/v1/nodes").body.contains("gamma"));
-    let made = beta.order(&order_for("gamma"), &[]);
+    let (alpha, beta) = two_nodes(&one, &other, &etcd);
+    let (gate, agent) = Agent::gated(2, &one, &beta);
+    let made = beta.order(&short_on("gamma"), &[]);
     assert_eq!(made.status, 201, "{}", made.body);
     let (id, run) = (made.json()["id"].clone(), made.json()["run"].as_str().unwrap().to_owned());
     gate.wait_until_reached();
@@ -117,9 +109,10 @@ fn an_agent_measures_what_is_ordered_for_its_machine_and_each_node_shows_it() {
     assert_eq!(told, [ids, vec!["event: end".to_owned()]].concat());
     // Each node has the run itself, as the agent measured it.
     let whole = agent.stand.json(&["show", &run])["run"]["repeats"].clone();
+    let kept: Value = serde_json::from_str(&etcd.get(&format!("lab/archive/{run}")).unwrap()).unwrap();
+    let kept = kept["sha256"].as_str().unwrap();
     for stand in [&one, &other] {
-        let has_it = || stand.run(&["show", &run, "--json"]).out.contains("\"finished\"");
-        wait_until("a node has the run", has_it);
+        wait_until("a node has the run", || stand.store().join(format!("archive/{kept}.imported")).exists());
         assert_eq!(stand.json(&["show", &run])["run"]["repeats"], whole);
     }
     wait_until("the parts are gone", || !etcd.has(&format!("repeat/{id}/")));
@@ -132,14 +125,9 @@ fn an_agent_measures_what_is_ordered_for_its_machine_and_each_node_shows_it() {
 fn an_agent_asks_another_node_when_its_own_dies_and_goes_on_when_it_was_killed() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
-    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let mut beta = quick_node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
-    let stand = Stand::new();
-    let gate = gate(&stand, 2);
-    let agent = Agent::invited(stand, &one, "gamma").ready();
-    wait_until("the fleet has its machine", || beta.get("/api/v1/nodes").body.contains("gamma"));
-    let made = beta.order(&order_for("gamma"), &[]).json();
+    let (alpha, beta) = two_nodes(&one, &other, &etcd);
+    let (gate, agent) = Agent::gated(2, &one, &beta);
+    let made = beta.order(&short_on("gamma"), &[]).json();
     let (id, run) = (&made["id"], made["run"].as_str().unwrap());
     gate.wait_until_reached();
     alpha.kill(rustix::process::Signal::KILL);
@@ -160,11 +148,11 @@ fn an_agent_asks_another_node_when_its_own_dies_and_goes_on_when_it_was_killed()
 fn an_agent_waits_for_a_node_that_answers() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
-    crate::fleet::join(&one.store(), &etcd, "alpha", "2s");
+    join_quickly(&one.store(), &etcd, "alpha");
     let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let node = || Server::listening(&one, &["--listen", &address]);
     let alpha = node();
-    let stand = Agent::invited(Stand::new(), &one, "gamma").ready().kill();
+    let stand = Agent::start(Stand::new(), &[&invitation(&one, &["--agent", "gamma"])]).ready().kill();
     alpha.kill(rustix::process::Signal::KILL);
     let mut agent = Agent::start(stand, &[]);
     let mut lines = std::io::BufReader::new(agent.child.stderr.take().unwrap()).lines();
@@ -180,10 +168,8 @@ fn what_an_agents_command_said_is_shown_when_its_run_fails() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
     let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let stand = Stand::new();
-    let _agent = Agent::invited(stand, &one, "gamma").ready();
-    wait_until("the fleet has its machine", || alpha.get("/api/v1/nodes").body.contains("gamma"));
-    let mut order = order_for("gamma");
+    let (_gate, _agent) = Agent::gated(0, &one, &alpha);
+    let mut order = short_on("gamma");
     order["state"] = json!({ "name": "none", "command": "echo no such kernel >&2; exit 3" });
     let made = alpha.order(&order, &[]);
     assert_eq!(made.status, 201, "{}", made.body);
@@ -211,7 +197,7 @@ fn an_agent_that_is_revoked_is_out_and_an_invitation_is_good_once() {
     one.refused(&["fleet", "invite", "--agent", "alpha"], &["alpha is a node"]);
     one.refused(&["fleet", "invite", "--agent", "a b"], &["--agent"]);
     wait_until("the fleet has its machine", || alpha.get("/api/v1/nodes").body.contains("gamma"));
-    let id = alpha.order(&order_for("gamma"), &[]).json()["id"].clone();
+    let id = alpha.order(&short_on("gamma"), &[]).json()["id"].clone();
     gate.wait_until_reached();
     let secret = agent.secret();
     let asks = || {
@@ -238,14 +224,11 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
     let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let stand = Stand::new();
-    let gate = gate(&stand, 0);
-    let agent = Agent::invited(stand, &one, "gamma").ready();
-    wait_until("the fleet has its machine", || alpha.get("/api/v1/nodes").body.contains("gamma"));
+    let (gate, agent) = Agent::gated(0, &one, &alpha);
     let gated = crate::serve::gate(&one, 0);
-    let of_agent = alpha.order(&order_for("gamma"), &[]).json()["id"].clone();
-    let of_node = alpha.order(&order_for("alpha"), &[]).json()["id"].clone();
-    let later = alpha.order(&order_for("gamma"), &[]).json()["id"].clone();
+    let of_agent = alpha.order(&short_on("gamma"), &[]).json()["id"].clone();
+    let of_node = alpha.order(&short_on("alpha"), &[]).json()["id"].clone();
+    let later = alpha.order(&short_on("gamma"), &[]).json()["id"].clone();
     gate.wait_until_reached();
     let bearer = format!("authorization: Bearer {}", agent.secret());
     let ask = |method: &str, path: &str, body: &str| alpha.ask(method, path, &[&bearer], body);
@@ -415,9 +398,8 @@ fn a_node_joins_by_an_invitation() {
     let invited = invitation(&one, &["--agent", "gamma"]);
     other.refused(&["agent", &invited], &["stend fleet leave"]);
     other.refused(&["fleet", "join", &invited], &["stend fleet leave"]);
-    let mut beta = Server::strange(&other);
-    beta.cookie.clone_from(&alpha.cookie);
+    let beta = Server::strange(&other).signed_in_with(&alpha);
     wait_until("the other one is there", || alpha.get("/api/v1/nodes").body.contains("\"beta\""));
-    let id = alpha.order(&order_for("beta"), &[]).json()["id"].clone();
+    let id = alpha.order(&short_on("beta"), &[]).json()["id"].clone();
     beta.until(&id, "finished");
 }

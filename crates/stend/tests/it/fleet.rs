@@ -1,7 +1,6 @@
 //! Several nodes that share one queue, one journal and one archive, whichever is asked.
 
 use std::io::BufRead as _;
-use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
@@ -10,9 +9,10 @@ use serde_json::json;
 
 use crate::access::puts_back;
 use crate::common::etcd::Etcd;
+use crate::common::fleets::{archived, join_quickly, quick_node, two_nodes};
 use crate::common::sshd::Sshd;
 use crate::common::{Gate, Stand, wait_until};
-use crate::serve::{Server, gate, short};
+use crate::serve::{Server, gate, short, short_on};
 
 /// A node that has joined a fleet.
 fn node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
@@ -24,25 +24,19 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
     let alpha = node(&one, &etcd, "alpha").signed_in();
-    let mut beta = node(&other, &etcd, "beta");
     // Whoever has signed in to one is known to all.
-    beta.cookie.clone_from(&alpha.cookie);
-    let order = |machine: &str| {
-        let mut order = short();
-        order["machine"] = json!(machine);
-        order
-    };
-    let made = alpha.order(&order("beta"), &[]);
+    let beta = node(&other, &etcd, "beta").signed_in_with(&alpha);
+    let made = alpha.order(&short_on("beta"), &[]);
     assert_eq!(made.status, 201, "{}", made.body);
     let here = beta.order(&short(), &[]);
     assert_eq!((here.status, &here.json()["order"]["machine"]), (201, &json!("beta")), "{}", here.body);
-    let there = beta.order(&order("alpha"), &[]);
+    let there = beta.order(&short_on("alpha"), &[]);
     assert_eq!(there.status, 201, "{}", there.body);
     for job in [&made, &here, &there] {
         beta.until(&job.json()["id"], "finished");
     }
     assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
-    let refused = alpha.order(&order("gamma"), &[]);
+    let refused = alpha.order(&short_on("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
 }
 
@@ -54,17 +48,11 @@ fn a_job_for_any_machine_with_a_label_is_given_to_one_and_the_rest_of_its_order_
     one.fine(&["hosts", "set", "local", "--label", "cpu=epyc"]);
     other.fine(&["hosts", "set", "local", "--label", "cpu=epyc", "--label", "kernel=new"]);
     let alpha = node(&one, &etcd, "alpha").signed_in();
-    let mut beta = node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
+    let _beta = node(&other, &etcd, "beta");
     wait_until("alpha has heard of beta's labels", || alpha.get("/api/v1/machines").body.contains("kernel"));
     let page = alpha.get("/").body;
     assert!(page.contains("value=\"cpu=epyc\"") && !page.contains("value=\"kernel=new\""), "one machine has that");
-    let on = |machine: &str| {
-        let mut order = short();
-        order["machine"] = json!(machine);
-        order
-    };
-    let refused = alpha.order(&on("cpu=elbrus"), &[]);
+    let refused = alpha.order(&short_on("cpu=elbrus"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are cpu=epyc, kernel=new"), "{}", refused.body);
     // Two states of one machine, which both may begin at once.
     let state = |name: &str| json!({ "name": name, "command": "true" });
@@ -79,8 +67,8 @@ fn a_job_for_any_machine_with_a_label_is_given_to_one_and_the_rest_of_its_order_
     let chosen = alpha.job(&jobs[0]["id"])["machine"].clone();
     // The other node is free, and passes over what is behind it in the queue.
     let free = if chosen == "alpha" { "beta" } else { "alpha" };
-    let second = alpha.order(&on(free), &[]).json()["id"].clone();
-    let third = alpha.order(&on("kernel=new"), &[]).json()["id"].clone();
+    let second = alpha.order(&short_on(free), &[]).json()["id"].clone();
+    let third = alpha.order(&short_on("kernel=new"), &[]).json()["id"].clone();
     wait_until("the other node is at work", || began(&second));
     assert!(!began(&jobs[1]["id"]));
     gates.iter().for_each(Gate::open);
@@ -99,8 +87,7 @@ fn an_order_is_tried_by_a_node_that_reaches_its_machine() {
     let alpha = node(&one, &etcd, "alpha").signed_in();
     let beta = node(&other, &etcd, "beta");
     wait_until("alpha has heard of the machine", || alpha.get("/api/v1/nodes").body.contains("rack"));
-    let mut order = short();
-    order["machine"] = json!("rack");
+    let order = short_on("rack");
     let tried = || alpha.ask("POST", "/api/v1/plan", &["content-type: application/json"], &order.to_string());
     for refused in [tried(), alpha.order(&order, &[])] {
         assert!(refused.status == 503 && refused.body.contains("nowhere.invalid: "), "{}", refused.body);
@@ -133,32 +120,12 @@ fn follow(server: &Server, run: &str, told: &Sender<u64>) -> Vec<u64> {
     }
 }
 
-/// A node whose lease is short.
-pub(crate) fn quick_node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
-    join_quickly(&stand.store(), etcd, name);
-    Server::strange(stand)
-}
-
-fn join_quickly(store: &Path, etcd: &Etcd, name: &str) {
-    join(store, etcd, name, "2s");
-}
-
-pub(crate) fn join(store: &Path, etcd: &Etcd, name: &str, lease: &str) {
-    std::fs::create_dir_all(store).unwrap();
-    let text = format!("address = \"{}\"\nnode = \"{name}\"\nlease = \"{lease}\"\n", etcd.fleet());
-    let path = store.join("fleet.toml");
-    std::fs::write(&path, text).unwrap();
-    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-}
-
 #[test]
 fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
     let gate = gate(&one, 0);
-    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let mut beta = quick_node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
+    let (alpha, beta) = two_nodes(&one, &other, &etcd);
     let made = alpha.order(&short(), &[]).json();
     let (id, run) = (&made["id"], made["run"].as_str().unwrap());
     gate.wait_until_reached();
@@ -174,14 +141,10 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     assert_eq!(told.last().unwrap(), "event: end");
     // It is kept by both, as one file.
     wait_until("beta has the run", || other.run(&["show", run]).status == Some(0));
-    let files = |stand: &Stand| {
-        let entries = std::fs::read_dir(stand.store().join("archive")).unwrap();
-        let paths = entries.map(|entry| entry.unwrap().path());
-        paths.filter(|path| path.extension().is_some_and(|extension| extension == "gz")).collect::<Vec<_>>()
-    };
-    let [of_one, of_other] = [&one, &other].map(files);
-    assert_eq!((of_one.len(), of_one[0].file_name()), (1, of_other[0].file_name()));
-    let whole = std::fs::read(&of_other[0]).unwrap();
+    let files = archived(&one);
+    assert_eq!((files.len(), &files), (1, &archived(&other)));
+    let file = other.store().join("archive").join(files.first().unwrap());
+    let whole = std::fs::read(&file).unwrap();
     wait_until("each node says what it has", || {
         let nodes = beta.get("/api/v1/nodes").json()["nodes"].clone();
         let figures = |node: &serde_json::Value| node["figures"].clone();
@@ -195,10 +158,9 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     assert!(std::fs::read(other.path().join("again")).unwrap() == whole, "the store has what the file has");
     // A file that is no longer what it was is noticed by the next server at once, and mended from the other node.
     beta.kill(Signal::TERM);
-    std::fs::write(&of_other[0], &whole[..whole.len() / 2]).unwrap();
-    let mut beta = quick_node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
-    wait_until("the file is mended", || std::fs::read(&of_other[0]).is_ok_and(|file| file == whole));
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let _beta = quick_node(&other, &etcd, "beta");
+    wait_until("the file is mended", || std::fs::read(&file).is_ok_and(|file| file == whole));
     wait_until("it is noted", || alpha.get("/api/v1/journal?category=machines").body.contains("archive-mended"));
 }
 
@@ -207,9 +169,7 @@ fn who_waits_for_a_run_is_led_to_the_node_that_begins_it() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
     let gate = gate(&one, 0);
-    let alpha = quick_node(&one, &etcd, "alpha").signed_in();
-    let mut beta = quick_node(&other, &etcd, "beta");
-    beta.cookie.clone_from(&alpha.cookie);
+    let (alpha, beta) = two_nodes(&one, &other, &etcd);
     let first = alpha.order(&short(), &[]).json();
     gate.wait_until_reached();
     let made = alpha.order(&short(), &[]).json();
@@ -323,13 +283,11 @@ fn another_goes_on_after(signal: Signal) {
     assert_eq!(made.status, 201, "{}", made.body);
     let (id, run) = (made.json()["id"].clone(), made.json()["run"].as_str().unwrap().to_owned());
     gate.wait_until_reached();
-    let mut beta = node(1);
-    beta.cookie.clone_from(&alpha.cookie);
+    let beta = node(1).signed_in_with(&alpha);
     wait_until("the repeats are known to all", || etcd.has(&format!("repeat/{id}/")));
     // Whoever follows the run goes on, at the node that takes it over and at any other.
     let elsewhere = Stand::new();
-    let mut gamma = quick_node(&elsewhere, &etcd, "gamma");
-    gamma.cookie.clone_from(&alpha.cookie);
+    let gamma = quick_node(&elsewhere, &etcd, "gamma").signed_in_with(&alpha);
     let (stopped, followed) = std::thread::scope(|scope| {
         let viewers = [&beta, &gamma].map(|server| {
             let ((sender, told), run) = (channel(), &run);
@@ -433,8 +391,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     stand.fine(&["fleet", "init", &etcd.fleet(), "--node", "alpha"]);
     other.refused(&["fleet", "init", &etcd.fleet()], &["there is a fleet"]);
     other.fine(&["fleet", "join", &etcd.fleet(), "--node", "beta"]);
-    let (mut alpha, beta) = (Server::strange(&stand), Server::strange(&other).signed_in_as("anna", password.trim()));
-    alpha.cookie.clone_from(&beta.cookie);
+    let beta = Server::strange(&other).signed_in_as("anna", password.trim());
+    let alpha = Server::strange(&stand).signed_in_with(&beta);
     assert_eq!(beta.get("/api/v1/journal?category=runs").json()["entries"], before);
     let of = |path: &str, list: &str| beta.get(path).json()[list][0].clone();
     assert_eq!(of("/api/v1/jobs", "jobs")["order"]["machine"], "alpha");
@@ -481,11 +439,6 @@ fn a_fleet_whose_etcd_is_lost_begins_again_from_a_back_up() {
         })
         .collect();
     let before = alpha.get("/api/v1/journal?category=runs").json()["entries"].clone();
-    let archived = |stand: &Stand| {
-        let files = std::fs::read_dir(stand.store().join("archive")).into_iter().flatten().flatten();
-        let names = files.map(|file| file.file_name().into_string().unwrap());
-        names.filter(|name| name.ends_with(".gz")).collect::<std::collections::BTreeSet<_>>()
-    };
     wait_until("both runs are archived", || archived(&stand).len() == 2);
     stand.fine(&["backup", copy.store().to_str().unwrap()]);
     alpha.kill(Signal::KILL);

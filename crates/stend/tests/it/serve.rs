@@ -97,6 +97,12 @@ impl<'a> Server<'a> {
         self
     }
 
+    /// As whoever has signed in to another node.
+    pub(crate) fn signed_in_with(mut self, other: &Self) -> Self {
+        self.cookie.clone_from(&other.cookie);
+        self
+    }
+
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> BufReader<TcpStream> {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
@@ -193,6 +199,13 @@ impl Drop for Server<'_> {
 /// A short suite of the program's own.
 pub(crate) fn short() -> Value {
     json!({ "suite": "summit", "repeats": 1, "scale": 0.001, "set": { "seconds": "0.001" }, "even_if_unfit": true })
+}
+
+/// The same for a machine.
+pub(crate) fn short_on(machine: &str) -> Value {
+    let mut order = short();
+    order["machine"] = json!(machine);
+    order
 }
 
 /// The instruments of runs that servers start come to a gate, which lets so many through.

@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
+use crate::common::fleets::{join, quick_node};
 use crate::common::{Gate, Stand, probe, wait_until};
-use crate::fleet::join;
-use crate::serve::{Server, gate, short};
+use crate::serve::{Server, gate, short, short_on};
 
 /// A program of one's own that is `stend`, with more bytes at its end, which change nothing but its SHA-256.
 fn program(directory: &Path, more: &str) -> PathBuf {
@@ -64,12 +64,6 @@ impl Node {
     }
 }
 
-fn order(machine: &str) -> Value {
-    let mut order = short();
-    order["machine"] = json!(machine);
-    order
-}
-
 fn begin(new: &Path, stand: &Stand) -> Child {
     let mut command = by(new, stand, &["fleet", "update"]);
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
@@ -86,9 +80,8 @@ fn each_node_becomes_the_new_version_when_it_has_ended_what_it_measures() {
     let Some(etcd) = Etcd::start() else { return };
     let nodes = ["alpha", "beta"].map(|name| Node::new(&etcd, name));
     let alpha = nodes[0].serve().signed_in();
-    let mut beta = nodes[1].serve();
-    beta.cookie.clone_from(&alpha.cookie);
-    let jobs = ["alpha", "beta", "alpha"].map(|machine| alpha.order(&order(machine), &[]).json()["id"].clone());
+    let beta = nodes[1].serve().signed_in_with(&alpha);
+    let jobs = ["alpha", "beta", "alpha"].map(|machine| alpha.order(&short_on(machine), &[]).json()["id"].clone());
     nodes.iter().for_each(|node| node.gate.wait_until_reached());
     let place = Stand::new();
     let new = program(&place.path().join("new"), "new");
@@ -163,7 +156,7 @@ fn a_version_that_does_not_begin_costs_one_node() {
 fn what_a_newer_version_wrote_does_no_harm() {
     let Some(etcd) = Etcd::start() else { return };
     let stand = Stand::new();
-    let alpha = crate::fleet::quick_node(&stand, &etcd, "alpha").signed_in();
+    let alpha = quick_node(&stand, &etcd, "alpha").signed_in();
     let noted = alpha.get("/api/v1/journal").json()["entries"][0]["id"].as_i64().unwrap();
     let number = |id: i64| format!("{id:012}");
     etcd.put(&format!("lab/journal/{}", number(noted + 1)), &json!({ "kind": "from the future", "at": "then" }));
