@@ -130,6 +130,11 @@ fn mark(lab: &Lab, archived: &Archived) -> PathBuf {
     directory(lab).join(format!("{}.imported", archived.sha256))
 }
 
+/// What a node has in its archive of a run.
+fn files(lab: &Lab, archived: &Archived) -> [PathBuf; 2] {
+    [place(lab, &archived.sha256), mark(lab, archived)]
+}
+
 fn mark_imported(lab: &Lab, archived: &Archived) -> std::io::Result<()> {
     std::fs::write(mark(lab, archived), "")
 }
@@ -264,8 +269,7 @@ impl Kept {
     /// Removes what this node has of runs that were removed.
     fn remove_removed(&mut self, lab: &Lab) {
         let is_new = |(run, archived): &(&str, &Archived)| archived.removed.is_some() && !self.gone.contains(*run);
-        let files =
-            |(run, archived): (&str, &Archived)| (run.to_owned(), [place(lab, &archived.sha256), mark(lab, archived)]);
+        let files = |(run, archived): (&str, &Archived)| (run.to_owned(), files(lab, archived));
         let new: HashMap<_, _> = lab.known().archive.iter().filter(is_new).map(files).collect();
         if new.is_empty() || is_measured(&self.lock) {
             return;
@@ -280,9 +284,7 @@ impl Kept {
             return;
         }
         for (run, files) in new.into_iter().filter(|(run, _)| !busy.contains(run)) {
-            for file in files {
-                let _ = std::fs::remove_file(file);
-            }
+            let _ = files.map(std::fs::remove_file);
             self.gone.insert(run);
         }
         if !here.is_empty() {
@@ -357,8 +359,7 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
     if !digest(&path).is_ok_and(|found| found == (archived.sha256.clone(), archived.size)) {
         // A store that was restored has the run, and not the file.
         let is_in_store = lab.runs()?.iter().any(|known| known.id == run && known.state == Some(RunState::Finished));
-        let is_own = is_in_store && export(lab, run).is_ok_and(|own| own.sha256 == archived.sha256);
-        if !is_own {
+        if !(is_in_store && is_same(lab, run, archived)) {
             take(lab, archived)?;
         }
         if was_there {
@@ -382,13 +383,23 @@ fn take_one(lab: &Lab, run: &str, archived: &Archived) -> Result<(), ServerError
     }
     // What this node has of it under an earlier claim, or by itself while it was cut off, is not what counts.
     let mut store = Store::open(&lab.store)?;
-    if store.has_run(run)? && export(lab, run).map_or(true, |own| own.sha256 != archived.sha256) {
+    if store.has_run(run)? && !is_same(lab, run, archived) {
         store.remove(&[run.to_owned()])?;
     }
     done(lab, &["import".into(), path.display().to_string()], &format!("run {run} is not imported"))?;
     mark_imported(lab, archived).map_err(ServerError::system("the archive"))?;
     lab.changed();
     Ok(())
+}
+
+/// Whether a run of this node's store is as the archive has it: then its file is in its place. That of another one does not stay.
+fn is_same(lab: &Lab, run: &str, archived: &Archived) -> bool {
+    let Ok(own) = export(lab, run) else { return false };
+    let is_same = own.sha256 == archived.sha256;
+    if !is_same {
+        let _ = files(lab, &own).map(std::fs::remove_file);
+    }
+    is_same
 }
 
 /// Waits until finished runs that others have measured are in this node's store, but not for long.

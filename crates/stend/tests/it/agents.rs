@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{join_quickly, quick_node, two_nodes};
+use crate::common::fleets::{archived, join_quickly, quick_node, two_nodes};
 use crate::common::{Gate, Stand, wait_until};
 use crate::serve::{Server, gate, short_on};
 
@@ -114,6 +114,8 @@ fn an_agent_measures_what_is_ordered_for_its_machine_and_each_node_shows_it() {
     for stand in [&one, &other] {
         wait_until("a node has the run", || stand.store().join(format!("archive/{kept}.imported")).exists());
         assert_eq!(stand.json(&["show", &run])["run"]["repeats"], whole);
+        // And no file of what it had followed.
+        assert_eq!(archived(stand), [format!("{kept}.stend.gz")].into());
     }
     wait_until("the parts are gone", || !etcd.has(&format!("repeat/{id}/")));
     let journal = alpha.get("/api/v1/journal").json();
