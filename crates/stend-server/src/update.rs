@@ -311,10 +311,20 @@ fn is_new(lab: &Lab, own: Option<&str>, update: &Update) -> bool {
     update.wanted() == own && update.programs.iter().all(is_it)
 }
 
+/// Programs that are to be replaced, and beside each the new one until it has its place.
+#[derive(Default)]
+struct Replaced(Vec<(PathBuf, PathBuf)>);
+
+impl Drop for Replaced {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|(_, aside)| drop(std::fs::remove_file(aside)));
+    }
+}
+
 /// Becomes the new version. It comes back only if that cannot be.
 fn become_new(lab: &Lab, update: &Update) -> Result<(), ServerError> {
     let refused = |said: String| Err(ServerError::Refused(said));
-    let mut new = Vec::new();
+    let mut replaced = Replaced::default();
     for (name, program) in &update.programs {
         if !PROGRAMS.contains(&name.as_str()) || !is_digest(&program.sha256) || program.size > LARGEST {
             return refused(format!("{name}: it is no program of stend"));
@@ -323,21 +333,16 @@ fn become_new(lab: &Lab, update: &Update) -> Result<(), ServerError> {
         // Beside the old one, since that is where it can take its place at once, and by another name until then.
         let old = beside(&lab.program, name);
         let aside = and(&old, ".new");
+        replaced.0.push((old.clone(), aside.clone()));
         let copy = || -> std::io::Result<()> {
             std::fs::copy(&kept, &aside)?;
             std::fs::set_permissions(&aside, std::fs::Permissions::from_mode(0o755))?;
             File::open(&aside)?.sync_all()
         };
-        if let Err(error) = copy() {
-            let _ = std::fs::remove_file(&aside);
-            return refused(format!("{}: {error}", old.display()));
-        }
-        new.push((old, aside));
+        copy().or_else(|error| refused(format!("{}: {error}", old.display())))?;
     }
-    let clear = || new.iter().for_each(|(_, aside)| drop(std::fs::remove_file(aside)));
     let said = version(&and(&lab.program, ".new"));
     if !said.as_ref().is_ok_and(|said| *said == update.version) {
-        clear();
         let said = said.unwrap_or_else(|error| error.to_string());
         return refused(format!("the new stend does not run here: it says \"{}\"", crate::api::brief(&said)));
     }
@@ -358,15 +363,14 @@ fn become_new(lab: &Lab, update: &Update) -> Result<(), ServerError> {
         std::thread::sleep(LOOK);
     }
     if !is_wanted() {
-        clear();
         return refused("another update was offered".into());
     }
-    for (old, aside) in &new {
+    for (old, aside) in &replaced.0 {
         let before = and(old, ".before");
         let _ = std::fs::remove_file(&before);
         // It may be the first one of its name.
         let _ = std::fs::hard_link(old, &before);
-        std::fs::rename(aside, old).map_err(|error| ServerError::Refused(format!("{}: {error}", old.display())))?;
+        std::fs::rename(aside, old).or_else(|error| refused(format!("{}: {error}", old.display())))?;
     }
     let error = Command::new(&lab.program).args(std::env::args_os().skip(1)).exec();
     refused(format!("{}: {error}", lab.program.display()))

@@ -129,16 +129,16 @@ fn a_version_that_does_not_begin_costs_one_node() {
     let new = program(&place.path().join("new"), "new");
     // A node that cannot write beside its program says so, and remains what it was.
     for node in &nodes {
-        std::fs::create_dir(node.program.with_file_name("stend.new")).unwrap();
+        std::fs::create_dir(node.program.with_file_name("stend-probe.new")).unwrap();
     }
     let (said, status) = ended(begin(&new, &nodes[0].stand));
-    assert!(status == Some(1) && said.contains("bin/stend: ") && said.contains("no more nodes"), "{said}");
-    assert!(nodes.iter().all(|node| !node.is_new(&new)));
+    assert!(status == Some(1) && said.contains("bin/stend-probe: ") && said.contains("no more nodes"), "{said}");
+    assert!(nodes.iter().all(|node| !node.is_new(&new) && !node.program.with_file_name("stend.new").exists()));
     let failed = servers[0].get("/api/v1/journal?limit=1000").body;
     assert!(failed.contains("update-failed"), "{failed}");
     // One that is not back keeps the others from their turn.
     for node in &nodes {
-        std::fs::remove_dir(node.program.with_file_name("stend.new")).unwrap();
+        std::fs::remove_dir(node.program.with_file_name("stend-probe.new")).unwrap();
         std::fs::write(node.stand.store().join("server.toml"), "nothing = 1").unwrap();
     }
     let (said, status) = ended(begin(&new, &nodes[0].stand));
