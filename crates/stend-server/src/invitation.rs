@@ -195,8 +195,7 @@ pub(crate) async fn join(
             return Err(Problem::new(StatusCode::CONFLICT, said));
         }
     }
-    let secret = fresh_secret();
-    let of_agent = secret.clone();
+    let (secret, lease_ms) = (fresh_secret(), fleet.lease().as_millis() as u64);
     let taken = lab.change(move |edit: &mut Edit| {
         if let Some(name) = edit.take_invitation(&invitation, Kind::InviteAgent, now()) {
             if edit.known.nodes.get(&name).is_some_and(|node| !node.is_agent()) {
@@ -205,17 +204,14 @@ pub(crate) async fn join(
             // Whoever had the name before is out.
             edit.revoke_agent(&name);
             let (kind, role) = (Kind::Agent, Role::Viewer);
-            edit.keep_secret(&Secret { secret: &of_agent, kind, user: None, role, name: &name, ends_at: None });
+            edit.keep_secret(&Secret { secret: &secret, kind, user: None, role, name: &name, ends_at: None });
             edit.note(journal::Kind::AgentJoined, None, &name, "");
-            return Ok(Some(Some(name)));
+            return Ok(Some(Invited::Agent { name, secret: secret.clone(), lease_ms }));
         }
-        Ok(edit.take_invitation(&invitation, Kind::InviteNode, now()).map(|_| None))
+        let of_node = edit.take_invitation(&invitation, Kind::InviteNode, now());
+        Ok(of_node.map(|_| Invited::Node { fleet: handed.clone() }))
     });
-    match taken.await? {
-        Some(Some(name)) => Ok(Json(Invited::Agent { name, secret, lease_ms: fleet.lease().as_millis() as u64 })),
-        Some(None) => Ok(Json(Invited::Node { fleet: handed })),
-        None => Err(used()),
-    }
+    taken.await?.map(Json).ok_or_else(used)
 }
 
 /// Makes an invitation to the fleet of a store: for a node, or for the agent of this name.

@@ -121,7 +121,7 @@ fn lease() -> Duration {
 }
 
 /// Where a fleet agrees and what is shown there, as it is handed to a new node.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Handed {
     address: String,
     lease_ms: u64,
