@@ -23,8 +23,7 @@ use stend_model::run::RunState;
 use stend_store::{Store, read_export};
 use tokio_util::io::ReaderStream;
 
-use crate::accounts::fresh_secret;
-use crate::api::imports::{LARGEST, Upload, received};
+use crate::api::imports::{LARGEST, uploaded};
 use crate::database::{Database, Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::health::{Places, is_measured};
@@ -432,8 +431,7 @@ pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Resul
     let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
     let _place = lab.uploads.acquire().await.expect("nobody closes it");
     private_directory(&directory(lab)).map_err(failed)?;
-    let sent = Upload(directory(lab).join(format!("{}.sent", fresh_secret())));
-    received(&sent.0, body).await?;
+    let sent = uploaded(lab, body).await?;
     let (lab, wanted) = (Arc::clone(lab), sha256.to_owned());
     let kept = tokio::task::spawn_blocking(move || {
         let (found, _) = digest(&sent.0).map_err(failed)?;
@@ -477,6 +475,32 @@ mod tests {
 
     use super::*;
     use crate::testing;
+
+    /// Where a server that begins removes what was being sent when the last one was killed.
+    #[test]
+    fn what_an_agent_sends_is_no_part_of_the_archive_until_it_is_there() {
+        let (store, database) = testing::database();
+        let lab = Arc::new(Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false));
+        let count = |name: &str| std::fs::read_dir(store.path().join(name)).map_or(0, Iterator::count);
+        let sent = Body::from_stream(tokio_stream::pending::<std::io::Result<&str>>());
+        let sha256 = "0".repeat(64);
+        let begun = async {
+            loop {
+                match (count("server-uploads"), count("archive")) {
+                    (0, 0) => tokio::task::yield_now().await,
+                    there => return there,
+                }
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let there = runtime.block_on(async {
+            tokio::select! {
+                kept = keep_sent(&lab, &sha256, sent) => panic!("it ends: {:?}", kept.is_ok()),
+                there = begun => there,
+            }
+        });
+        assert_eq!(there, (1, 0));
+    }
 
     #[test]
     fn a_file_of_another_run_is_not_taken() {

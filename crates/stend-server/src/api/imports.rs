@@ -1,6 +1,6 @@
 //! Runs that are sent in a file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,11 +51,7 @@ pub(crate) async fn import(
     body: Body,
 ) -> Answer<(StatusCode, Json<Imported>)> {
     let _place = lab.uploads.acquire().await.expect("nobody closes it");
-    let directory = lab.store.join("server-uploads");
-    let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
-    crate::work::private_directory(&directory).map_err(failed)?;
-    let file = Upload(directory.join(fresh_secret()));
-    received(&file.0, body).await?;
+    let file = uploaded(&lab, body).await?;
     // One at a time: each is read into memory.
     let _one = lab.one_import.lock().await;
     let said = read(&lab, &file.0, of.host).await?;
@@ -65,7 +61,7 @@ pub(crate) async fn import(
 }
 
 /// A file that is gone when nobody needs it any more.
-pub(crate) struct Upload(pub(crate) std::path::PathBuf);
+pub(crate) struct Upload(pub(crate) PathBuf);
 
 impl Drop for Upload {
     fn drop(&mut self) {
@@ -73,14 +69,26 @@ impl Drop for Upload {
     }
 }
 
+/// Takes a file that is sent. If this server is killed meanwhile, the next one removes what was sent.
+pub(crate) async fn uploaded(lab: &Lab, body: Body) -> Answer<Upload> {
+    let directory = lab.store.join("server-uploads");
+    work::private_directory(&directory).map_err(failed)?;
+    let file = Upload(directory.join(fresh_secret()));
+    received(&file.0, body).await?;
+    Ok(file)
+}
+
 /// Writes what is sent to a file, as long as it is not too long and does not come too slowly.
-pub(crate) async fn received(path: &Path, body: Body) -> Answer<()> {
+async fn received(path: &Path, body: Body) -> Answer<()> {
     let whole = tokio::time::timeout(LONGEST_UPLOAD, write(path, body)).await;
     whole.map_err(|_| Problem::new(StatusCode::REQUEST_TIMEOUT, "the file came too slowly"))?
 }
 
+fn failed(error: std::io::Error) -> Problem {
+    Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string())
+}
+
 async fn write(path: &Path, body: Body) -> Answer<()> {
-    let failed = |error: std::io::Error| Problem::new(StatusCode::INSUFFICIENT_STORAGE, error.to_string());
     let mut file = tokio::fs::File::create_new(path).await.map_err(failed)?;
     let mut parts = body.into_data_stream();
     let mut size = 0;
