@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{archived, join_quickly, quick_node, two_nodes};
+use crate::common::fleets::{archived, join_quickly, own_address, quick_node, two_nodes};
 use crate::common::{Gate, Stand, wait_until};
 use crate::serve::{Server, gate, short_on};
 
@@ -151,7 +151,7 @@ fn an_agent_waits_for_a_node_that_answers() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
     join_quickly(&one.store(), &etcd, "alpha");
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let address = own_address();
     let node = || Server::listening(&one, &["--listen", &address]);
     let alpha = node();
     let stand = Agent::start(Stand::new(), &[&invitation(&one, &["--agent", "gamma"])]).ready().kill();

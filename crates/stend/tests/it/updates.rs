@@ -1,13 +1,12 @@
 //! A new version on all nodes of a fleet, one after the other.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{join, quick_node};
+use crate::common::fleets::{join, own_address, quick_node};
 use crate::common::{Gate, Stand, probe, wait_until};
 use crate::serve::{Server, gate, short, short_on};
 
@@ -46,8 +45,7 @@ impl Node {
         let gate = gate(&stand, 0);
         join(&stand.store(), etcd, name, "5s");
         let program = program(&stand.path().join("bin"), "");
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self { stand, gate, program, address }
+        Self { stand, gate, program, address: own_address() }
     }
 
     fn serve(&self) -> Server<'_> {
