@@ -47,6 +47,23 @@ impl Clock {
         [self.program(), self.0.path().join("ahead")].map(|path| path.to_str().unwrap().to_owned()).into()
     }
 
+    /// The same command, with this clock.
+    pub fn with(&self, command: &Command) -> Command {
+        let words = self.words();
+        let mut with = Command::new(&words[0]);
+        with.args(&words[1..]).arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            match value {
+                Some(value) => with.env(name, value),
+                None => with.env_remove(name),
+            };
+        }
+        if let Some(directory) = command.get_current_dir() {
+            with.current_dir(directory);
+        }
+        with
+    }
+
     /// Sets it to so many seconds ahead of the machine's, or behind it.
     pub fn set(&self, ahead: i64) {
         let aside = self.0.path().join("new");

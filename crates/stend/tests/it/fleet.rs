@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use serde_json::json;
+use stend_testing::clock::Clock;
 
 use crate::access::puts_back;
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{archived, join_quickly, quick_node, two_nodes};
+use crate::common::fleets::{archived, join, join_quickly, quick_node, two_nodes};
 use crate::common::sshd::Sshd;
 use crate::common::{Gate, Stand, wait_until};
 use crate::serve::{Server, gate, short, short_on};
@@ -331,6 +332,47 @@ fn another_goes_on_after(signal: Signal) {
     let has_all =
         || machine.run(&["--store", stores[0].to_str().unwrap(), "show", &run, "--json"]).out.contains("\"finished\"");
     wait_until("alpha has the whole run", has_all);
+}
+
+#[test]
+fn a_node_whose_clock_is_set_keeps_its_run() {
+    let (Some(etcd), Some(machine), Some(clock)) = (Etcd::start(), Sshd::new(), Clock::new()) else { return };
+    machine.with_build();
+    let gate = machine.gate(2);
+    let suite = std::fs::read_to_string(machine.gated_suite()).unwrap();
+    let [one, other] = ["alpha", "beta"].map(|name| {
+        let store = machine.stand.path().join(name);
+        // No node is taken for dead because the machine is busy.
+        join(&store, &etcd, name, "20s");
+        let store = store.to_str().unwrap().to_owned();
+        machine.fine(&["--store", &store, "hosts", "add", "box", "stand"]);
+        machine.command(&["--store", &store, "serve", "--listen", "127.0.0.1:0"])
+    });
+    let alpha = Server::of_command(&machine.stand, &mut clock.with(&one)).signed_in();
+    let file = alpha.ask("POST", "/api/v1/files", &["content-type: text/plain"], &suite).json();
+    let order = json!({
+        "suite": "gated.toml", "files": { "gated.toml": file["sha256"] }, "machine": "box", "even_if_unfit": true,
+    });
+    let made = alpha.order(&order, &[]);
+    assert_eq!(made.status, 201, "{}", made.body);
+    let id = made.json()["id"].clone();
+    gate.wait_until_reached();
+    let mut other = other;
+    let beta = Server::of_command(&machine.stand, &mut other).signed_in_with(&alpha);
+    for ahead in [5 * 3600, -5 * 3600] {
+        clock.set(ahead);
+        for _ in 0..2 {
+            let before = etcd.revision("beat/alpha");
+            wait_until("alpha says that it is there", || etcd.revision("beat/alpha") > before);
+        }
+    }
+    gate.open();
+    let job = beta.until(&id, "finished");
+    assert_eq!(job["node"], "alpha");
+    let began: jiff::Timestamp = job["began_at"].as_str().unwrap().parse().unwrap();
+    let ended: jiff::Timestamp = job["ended_at"].as_str().unwrap().parse().unwrap();
+    assert!(ended < began, "its clock was set: {job:#}");
+    assert!(!beta.get("/api/v1/journal?category=runs").body.contains("run-taken-over"));
 }
 
 #[test]

@@ -30,6 +30,11 @@ impl Etcd {
         self.asked().get(key).unwrap().map(|entry| entry.value)
     }
 
+    /// When it last changed what it has under a key.
+    pub(crate) fn revision(&self, key: &str) -> i64 {
+        self.asked().get(key).unwrap().map_or(0, |entry| entry.revision)
+    }
+
     /// Sets what the fleet has under a key.
     pub(crate) fn put(&self, key: &str, value: &serde_json::Value) {
         self.asked().commit(&[], &[Change::Put(key.into(), value.to_string())]).unwrap();
