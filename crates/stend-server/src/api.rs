@@ -23,8 +23,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use stend_model::record::{JSON_VERSION, Summary};
+use stend_model::run::HERE;
 use stend_model::weight::Known;
 use stend_store::Store;
 use tokio_stream::Stream;
@@ -211,22 +211,29 @@ fn strange(error: &serde_json::Error) -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }
 
+/// What `stend hosts --json` says.
+#[derive(Serialize, Deserialize)]
+struct Hosts {
+    schema_version: u32,
+    hosts: Vec<Known>,
+}
+
 /// What `stend hosts` lists, and the machines that other nodes have.
 pub(crate) async fn machines(lab: Served) -> Answer<Response> {
     let listed = work::ask(&lab, ["hosts", "--json"].map(str::to_owned).into()).await?;
     if lab.fleet.is_none() {
         return Ok(json(listed));
     }
-    let mut listed: Value = serde_json::from_slice(&listed).map_err(|error| strange(&error))?;
-    let reached = blocking(&lab, Lab::reached).await??;
-    if let Some(hosts) = listed["hosts"].as_array_mut() {
-        let others =
-            lab.machines().await?.into_iter().filter(|machine| reached.iter().all(|it| it.name != machine.name));
-        hosts.extend(others.map(|Machine { name, labels }| {
-            serde_json::to_value(Known { name, labels, ..Known::default() }).expect("it can be written")
-        }));
+    let Hosts { mut hosts, .. } = serde_json::from_slice(&listed).map_err(|error| strange(&error))?;
+    // This machine goes by its name in the fleet.
+    hosts.iter_mut().filter(|known| known.name == HERE).for_each(|known| lab.here().clone_into(&mut known.name));
+    let mut hosts: BTreeMap<String, Known> = hosts.into_iter().map(|known| (known.name.clone(), known)).collect();
+    for Machine { name, labels } in lab.machines().await? {
+        let known = hosts.entry(name.clone()).or_insert_with(|| Known { name, ..Known::default() });
+        let pairs = labels.iter().filter_map(|label| label.split_once('='));
+        known.labels.extend(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
     }
-    Ok(Json(listed).into_response())
+    Ok(Json(Hosts { schema_version: JSON_VERSION, hosts: hosts.into_values().collect() }).into_response())
 }
 
 /// Refuses a machine that is not one of the lab's.
@@ -239,7 +246,7 @@ pub(crate) async fn known_machine(lab: &Arc<Lab>, name: &str) -> Answer<()> {
 pub(crate) fn no_machine(wanted: &str, known: &[Machine]) -> Problem {
     let wanted = brief(wanted);
     if is_label(&wanted) {
-        let labels: BTreeSet<String> = known.iter().flat_map(Machine::labelled).collect();
+        let labels: BTreeSet<String> = known.iter().flat_map(|machine| machine.labels.clone()).collect();
         let all = labels.into_iter().collect::<Vec<_>>().join(", ");
         let there = if all.is_empty() { "none has a label".to_owned() } else { format!("there are {all}") };
         return Problem::not_found(format!("machine: none has the label {wanted}; {there}"));

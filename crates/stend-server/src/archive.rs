@@ -26,6 +26,7 @@ use tokio_util::io::ReaderStream;
 use crate::api::imports::{LARGEST, uploaded};
 use crate::database::{Database, Edit, Records, numbered};
 use crate::error::ServerError;
+use crate::fleet::Held;
 use crate::health::{Places, is_measured};
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
@@ -238,7 +239,7 @@ struct Kept {
 
 impl Kept {
     fn pass(mut self, lab: &Lab) -> Self {
-        if self.checked.elapsed() >= CHECK {
+        if self.checked.elapsed() >= CHECK && !is_measured(&self.lock) {
             self.whole.clear();
             self.gone.clear();
             self.checked = Instant::now();
@@ -246,11 +247,6 @@ impl Kept {
         self.remove_removed(lab);
         self.offer_missing(lab);
         self.take_missing(lab);
-        let known = lab.known();
-        let whole = known.archive.iter().map(|(_, archived)| archived).filter(|it| self.whole.contains(&it.sha256));
-        let count = whole.fold((0, 0), |(count, bytes), archived| (count + 1, bytes + archived.size));
-        *lab.archived.lock().unwrap_or_else(PoisonError::into_inner) = count;
-        drop(known);
         self
     }
 
@@ -342,6 +338,13 @@ impl Kept {
                 Err(_) => self.put_off(&archived.sha256),
             }
         }
+        let held = {
+            let known = lab.known();
+            let all = known.archive.iter().map(|(_, archived)| archived);
+            let whole = all.filter(|it| it.removed.is_none() && self.whole.contains(&it.sha256));
+            whole.fold(Held::default(), |held, it| Held { runs: held.runs + 1, bytes: held.bytes + it.size })
+        };
+        *lab.archived.lock().unwrap_or_else(PoisonError::into_inner) = Some(held);
     }
 }
 
@@ -423,6 +426,14 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), ServerError> {
     peers::fetch(lab, &Wanted { path, sha256, size: *size, first: node }, &place(lab, sha256))
 }
 
+/// Moves a file to a directory that may be on another filesystem.
+fn moved(file: &Path, to: &Path) -> std::io::Result<()> {
+    let aside = to.with_extension("new");
+    std::fs::copy(file, &aside)?;
+    File::open(&aside)?.sync_all()?;
+    std::fs::rename(aside, to)
+}
+
 /// Keeps a file that an agent sends: its run is in the archive when the agent ends it.
 pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Result<(), Problem> {
     if !is_digest(sha256) {
@@ -440,7 +451,8 @@ pub(crate) async fn keep_sent(lab: &Arc<Lab>, sha256: &str, body: Body) -> Resul
         }
         // Who sent it removes its own.
         File::open(&sent.0).and_then(|file| file.sync_all()).map_err(failed)?;
-        std::fs::rename(&sent.0, place(&lab, &wanted)).map_err(failed)?;
+        let place = place(&lab, &wanted);
+        std::fs::rename(&sent.0, &place).or_else(|_| moved(&sent.0, &place)).map_err(failed)?;
         File::open(directory(&lab)).and_then(|directory| directory.sync_all()).map_err(failed)
     });
     kept.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?

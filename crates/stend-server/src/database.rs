@@ -17,7 +17,7 @@ use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::former::Former;
 use crate::gate::{AGENT, Myself};
-use crate::jobs::{Job, Ordered, Progress};
+use crate::jobs::{Chosen, Job, Ordered, Progress};
 use crate::joined::Joined;
 use crate::journal::Noted;
 use crate::older;
@@ -42,6 +42,8 @@ pub(crate) struct Records {
     pub(crate) orders: Table<Ordered>,
     /// How far jobs are, by their numbers; none of one that has not begun.
     pub(crate) progress: Table<Progress>,
+    /// The machines that were chosen for the labels of orders, by the numbers of the orders.
+    pub(crate) chosen: Table<Chosen>,
     /// The lines of the schedule, by their numbers.
     pub(crate) lines: Table<Planned>,
     /// The last numbers that were given.
@@ -86,6 +88,9 @@ impl Known for Records {
             USERS => self.users.set(rest, entry),
             "secret" => self.secrets.set(rest, entry),
             "order" => {
+                if entry.is_none() {
+                    self.forget_order(rest);
+                }
                 self.orders.set(rest, entry);
                 self.take_order(rest);
             }
@@ -94,6 +99,10 @@ impl Known for Records {
                 if let Ok(id) = rest.parse() {
                     self.take_progress(id);
                 }
+            }
+            "chosen" => {
+                self.chosen.set(rest, entry);
+                self.take_chosen(rest);
             }
             "line" => self.lines.set(rest, entry),
             "count" => self.counts.set(rest, entry),
@@ -117,6 +126,7 @@ impl Known for Records {
             "secret" => self.secrets.revision(rest),
             "order" => self.orders.revision(rest),
             "job" => self.progress.revision(rest),
+            "chosen" => self.chosen.revision(rest),
             "line" => self.lines.revision(rest),
             "count" => self.counts.revision(rest),
             "journal" => self.journal.revision(rest),
@@ -216,6 +226,10 @@ pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerErr
             let mut ordered: Ordered = serde_json::from_str(&entry.value).map_err(strange)?;
             ordered.name_machine(node);
             serde_json::to_string(&ordered).map_err(strange)?
+        } else if key.starts_with("lab/chosen/") {
+            let mut chosen: Chosen = serde_json::from_str(&entry.value).map_err(strange)?;
+            chosen.name_machine(node);
+            serde_json::to_string(&chosen).map_err(strange)?
         } else if key.starts_with("lab/line/") {
             let mut line: Planned = serde_json::from_str(&entry.value).map_err(strange)?;
             line.name_machine(node);

@@ -102,17 +102,25 @@ impl NodeEntry {
     }
 }
 
+/// What a node has in its archive.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Held {
+    /// So many runs, each as a file.
+    pub(crate) runs: usize,
+    /// So many bytes these files have.
+    pub(crate) bytes: u64,
+}
+
 /// What a node says of itself with each beat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Figures {
     /// The load average of its machine over a minute.
     pub(crate) load: f64,
-    /// The processors of its machine.
+    /// The processors of its machine that its server may use.
     pub(crate) processors: usize,
-    /// The runs whose files it has in its archive.
-    pub(crate) archived: usize,
-    /// So many bytes these files have.
-    pub(crate) archived_bytes: u64,
+    /// What it has in its archive; an agent has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) archive: Option<Held>,
     /// So many bytes are free where its store is.
     pub(crate) free_bytes: u64,
 }
@@ -120,13 +128,12 @@ pub(crate) struct Figures {
 impl Figures {
     /// Those of this node.
     fn of(lab: &Lab) -> Self {
-        let (archived, archived_bytes) = *lab.archived.lock().unwrap_or_else(PoisonError::into_inner);
+        let archive = *lab.archived.lock().unwrap_or_else(PoisonError::into_inner);
         let volume = rustix::fs::statvfs(&lab.store);
         Self {
             load: metrics::load(Path::new("/proc")).first().copied().unwrap_or_default(),
             processors: std::thread::available_parallelism().map_or(1, NonZero::get),
-            archived,
-            archived_bytes,
+            archive: archive.filter(|_| lab.through.is_none()),
             free_bytes: volume.map_or(0, |volume| volume.f_bavail * volume.f_frsize),
         }
     }

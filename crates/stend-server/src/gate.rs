@@ -116,11 +116,7 @@ pub(crate) async fn agents(State(lab): State<Arc<Lab>>, mut request: Request, ne
 /// The jobs of a machine that have not ended, and those that belong to the same orders: by the first of each order.
 fn orders_of(known: &Records, machine: &str) -> BTreeMap<i64, Vec<i64>> {
     let open = known.open_on.get(machine).into_iter().flatten();
-    let of_order = |id: &i64| {
-        let (first, ordered) = known.orders.range(..=numbered(*id)).next_back()?;
-        let first: i64 = first.parse().ok()?;
-        Some((first, ordered.numbers(first).collect()))
-    };
+    let of_order = |id: &i64| known.order_of(*id).map(|(first, numbers)| (first, numbers.collect()));
     open.filter_map(of_order).collect()
 }
 

@@ -3,15 +3,19 @@
 //! A job has the id of its run from the beginning. So whatever happens to the server, the store and the processes that there are say how far the job is,
 //! and nothing is started twice.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stend_model::run::fresh_run_id;
+use stend_model::run::{HERE, fresh_run_id};
 
 use crate::database::{Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::journal;
+use crate::lab::Machine;
 use crate::order::{Batch, Order, is_label};
 
 /// How far a job is.
@@ -71,7 +75,7 @@ pub(crate) struct Job {
     pub(crate) order: Order,
     /// The id of its run, which is in the store once it has begun.
     pub(crate) run: String,
-    /// The machine that was chosen for it, if its order names a label.
+    /// The machine that was chosen for its order, if that names a label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) machine: Option<String>,
     /// How far it is.
@@ -133,7 +137,7 @@ impl Ordered {
     }
 
     /// The numbers of its jobs.
-    pub(crate) fn numbers(&self, first: i64) -> std::ops::Range<i64> {
+    pub(crate) fn numbers(&self, first: i64) -> Range<i64> {
         first..first + self.runs.len() as i64
     }
 
@@ -179,8 +183,28 @@ pub(crate) struct Progress {
     ended_at: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     node: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+}
+
+/// Which machines an order is measured on for its labels: one for all of its runs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Chosen(BTreeMap<String, Choice>);
+
+/// The same for one label.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Choice {
     machine: Option<String>,
+    /// Those that could not be used.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    passed_over: BTreeSet<String>,
+}
+
+impl Chosen {
+    /// Gives this machine its name in a fleet.
+    pub(crate) fn name_machine(&mut self, name: &str) {
+        for choice in self.0.values_mut() {
+            choice.machine.iter_mut().filter(|machine| *machine == HERE).for_each(|machine| name.clone_into(machine));
+        }
+    }
 }
 
 impl Progress {
@@ -191,8 +215,6 @@ impl Progress {
             reason: self.reason.map(|reason| journal::of_agent(&reason)),
             began_at: self.began_at.and_then(time),
             ended_at: self.ended_at.and_then(time),
-            // It has its own alone.
-            machine: None,
             ..self
         }
     }
@@ -203,8 +225,8 @@ impl Progress {
     }
 
     fn of(job: &Job) -> Self {
-        let Job { state, reason, began_at, ended_at, node, machine, .. } = job.clone();
-        Self { state, reason, began_at, ended_at, node, machine }
+        let Job { state, reason, began_at, ended_at, node, .. } = job.clone();
+        Self { state, reason, began_at, ended_at, node }
     }
 }
 
@@ -221,14 +243,44 @@ impl Records {
         }
     }
 
+    /// Takes away the jobs of an order that is no longer seen: an agent sees none that have ended.
+    pub(crate) fn forget_order(&mut self, key: &str) {
+        let (Some(ordered), Ok(first)) = (self.orders.get(key), key.parse()) else { return };
+        for id in ordered.numbers(first) {
+            let Some(job) = self.jobs.remove(&id) else { continue };
+            self.of_run.remove(&job.run);
+            self.open.remove(&id);
+            self.open_on.entry(job.machine().to_owned()).or_default().remove(&id);
+        }
+    }
+
+    /// Sets which machines were chosen for an order.
+    pub(crate) fn take_chosen(&mut self, key: &str) {
+        let (Some(ordered), Ok(first)) = (self.orders.get(key), key.parse()) else { return };
+        ordered.numbers(first).for_each(|id| self.take_progress(id));
+    }
+
+    /// The number of the order of a job, and its jobs'.
+    pub(crate) fn order_of(&self, job: i64) -> Option<(i64, Range<i64>)> {
+        let (first, ordered) = self.orders.range(..=numbered(job)).next_back()?;
+        let first = first.parse().ok()?;
+        Some((first, ordered.numbers(first)))
+    }
+
+    /// What was chosen for the label that the order of a job names.
+    fn choice(&self, job: &Job) -> Option<&Choice> {
+        let (first, _) = self.order_of(job.id).filter(|_| is_label(&job.order.machine))?;
+        self.chosen.get(&numbered(first))?.0.get(&job.order.machine)
+    }
+
     /// Sets how far a job is. What is known of it may come before the job itself.
     pub(crate) fn take_progress(&mut self, id: i64) {
+        let chosen = self.jobs.get(&id).and_then(|job| self.choice(job)?.machine.clone());
         let Some(job) = self.jobs.get_mut(&id) else { return };
         let before = job.machine().to_owned();
-        if let Some(progress) = self.progress.get(&numbered(id)).cloned() {
-            let Progress { state, reason, began_at, ended_at, node, machine } = progress;
-            (job.state, job.reason, job.began_at, job.ended_at) = (state, reason, began_at, ended_at);
-            (job.node, job.machine) = (node, machine);
+        job.machine = chosen;
+        if let Some(Progress { state, reason, began_at, ended_at, node }) = self.progress.get(&numbered(id)).cloned() {
+            (job.state, job.reason, job.began_at, job.ended_at, job.node) = (state, reason, began_at, ended_at, node);
         }
         if before != job.machine() {
             self.open_on.entry(before).or_default().remove(&id);
@@ -294,20 +346,10 @@ impl Records {
         jobs
     }
 
-    /// What a job may be measured on now: a machine, or any that has a label. Runs of one order with one label are all of the machine that the first of
-    /// them was given, and wait until that has one.
-    pub(crate) fn wanted<'a>(&'a self, job: &'a Job) -> Option<&'a str> {
-        let is_first = |it: &&Job| {
-            it.batch == job.batch
-                && it.order.machine == job.order.machine
-                && (it.machine.is_some() || it.state.is_open())
-        };
-        let first = job.batch.as_ref().filter(|_| job.machine.is_none()).and_then(|batch| self.of_run.get(batch));
-        let first = first.and_then(|first| self.jobs.range(first..=&job.id).map(|(_, it)| it).find(is_first));
-        match first.filter(|first| first.id != job.id && is_label(&job.order.machine)) {
-            Some(first) => first.machine.as_deref(),
-            None => Some(job.machine()),
-        }
+    /// Whether a job may be measured on a machine.
+    pub(crate) fn may_be_on(&self, job: &Job, machine: &Machine) -> bool {
+        let is_passed_over = || self.choice(job).is_some_and(|choice| choice.passed_over.contains(&machine.name));
+        machine.is_meant_by(job.machine()) && !is_passed_over()
     }
 
     /// One by its number.
@@ -370,11 +412,52 @@ impl Edit<'_, '_> {
     /// Begins a job that waits, on a machine, on a node of a fleet if there is one; whether it waits.
     pub(crate) fn begin(&mut self, id: i64, machine: &str, node: Option<&str>) -> bool {
         let Some(job) = self.known.job(id).filter(|job| job.state == State::Waiting) else { return false };
+        if is_label(&job.order.machine) {
+            self.choose(job, |choice| choice.machine = Some(machine.to_owned()));
+        }
         let began_at = Some(Timestamp::now().to_string());
         let node = node.map(str::to_owned);
-        let machine = (job.order.machine != machine).then(|| machine.to_owned());
-        self.put_progress(id, &Progress { state: State::Running, began_at, node, machine, ..Progress::of(job) });
+        self.put_progress(id, &Progress { state: State::Running, began_at, node, ..Progress::of(job) });
         true
+    }
+
+    /// Has a job wait for another machine with the label of its order, because this one could not be used. It is not if no other has it, or an other
+    /// run of the order has begun here.
+    pub(crate) fn pass_over(&mut self, id: i64, machine: &str, all: &[Machine], why: Option<&str>) -> bool {
+        let Some(job) = self.known.job(id).filter(|job| is_label(&job.order.machine)) else { return false };
+        let is_other = |it: &&Job| it.id != id && it.order.machine == job.order.machine;
+        let (_, numbers) = self.known.order_of(id).expect("it is of an order");
+        let has_begun = |it: &Job| it.began_at.is_some();
+        let others = self.known.jobs.range(numbers).map(|(_, it)| it).filter(is_other);
+        let is_left = |it: &Machine| {
+            let is_passed_over = self.known.choice(job).is_some_and(|choice| choice.passed_over.contains(&it.name));
+            it.name != machine && it.is_meant_by(&job.order.machine) && !is_passed_over
+        };
+        if others.into_iter().any(has_begun) || !all.iter().any(is_left) {
+            return false;
+        }
+        if !self.set(id, &[State::Running], State::Waiting, why) {
+            return false;
+        }
+        self.choose(job, |choice| {
+            choice.machine = None;
+            choice.passed_over.insert(machine.to_owned());
+        });
+        true
+    }
+
+    /// Makes the change only as long as no other machine is chosen for a job.
+    pub(crate) fn rely_on_choice(&mut self, job: &Job) {
+        if let Some((first, _)) = self.known.order_of(job.id).filter(|_| is_label(&job.order.machine)) {
+            self.rely_on(&format!("chosen/{}", numbered(first)));
+        }
+    }
+
+    fn choose(&mut self, job: &Job, change: impl FnOnce(&mut Choice)) {
+        let Some((first, _)) = self.known.order_of(job.id) else { return };
+        let mut chosen = self.known.chosen.get(&numbered(first)).cloned().unwrap_or_default();
+        change(chosen.0.entry(job.order.machine.clone()).or_default());
+        self.put(&format!("chosen/{}", numbered(first)), &chosen);
     }
 
     /// Gives a job that is at work to another node.
@@ -398,4 +481,60 @@ pub(crate) enum Added {
     Again(Vec<Job>),
     /// Another order had that key.
     KeyTaken,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::database;
+
+    fn machine(name: &str) -> Machine {
+        Machine { name: name.into(), labels: ["cpu=epyc".to_owned()].into() }
+    }
+
+    #[test]
+    fn all_runs_of_an_order_are_of_the_machine_that_the_first_to_begin_was_given() {
+        let (_store, database) = database();
+        let order = Order { suite: Some("quick".into()), ..Order::default() };
+        let batch = Batch { order, machines: vec!["cpu=epyc".into()], sessions: Some(3), switch: None };
+        database.change(|edit| edit.add(&batch, None, None)).unwrap();
+        let may_be_on = |id: i64| {
+            let known = database.known();
+            let job = known.job(id).unwrap();
+            ["a", "b"].map(|name| known.may_be_on(job, &machine(name)))
+        };
+        let set = |id: i64, from: State, to: State| {
+            assert!(database.change(|edit| Ok(edit.set(id, &[from], to, None))).unwrap());
+        };
+        // The first one is stopped before it begins, and goes on when another one has begun.
+        set(1, State::Waiting, State::Stopped);
+        assert_eq!(may_be_on(2), [true, true]);
+        assert!(database.change(|edit| Ok(edit.begin(2, "b", None))).unwrap());
+        set(1, State::Stopped, State::Waiting);
+        assert_eq!([1, 2, 3].map(may_be_on), [[false, true]; 3]);
+        assert_eq!(database.known().open_on["b"].len(), 3);
+        // That it cannot be used is no reason to choose another one for the rest.
+        let both = ["a", "b"].map(machine);
+        assert!(database.change(|edit| Ok(edit.begin(1, "b", None))).unwrap());
+        assert!(!database.change(|edit| Ok(edit.pass_over(1, "b", &both, None))).unwrap());
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_used_is_passed_over_as_long_as_another_has_the_label() {
+        let (_store, database) = database();
+        let order = Order { suite: Some("quick".into()), machine: "cpu=epyc".into(), ..Order::default() };
+        database.change(|edit| edit.add(&order.clone().into(), None, None)).unwrap();
+        let both = ["a", "b"].map(machine);
+        let is_passed_over = |name: &str| {
+            assert!(database.change(|edit| Ok(edit.begin(1, name, None))).unwrap());
+            database.change(|edit| Ok(edit.pass_over(1, name, &both, Some("away")))).unwrap()
+        };
+        assert!(is_passed_over("a"));
+        let known = database.known();
+        let job = known.job(1).unwrap();
+        assert_eq!((job.state, job.machine(), job.reason.as_deref()), (State::Waiting, "cpu=epyc", Some("away")));
+        assert_eq!(both.each_ref().map(|machine| known.may_be_on(job, machine)), [false, true]);
+        drop(known);
+        assert!(!is_passed_over("b"), "none is left");
+    }
 }

@@ -11,6 +11,7 @@ use rustix::process::Pid;
 use stend_fleet::{Changed, Reading};
 use stend_model::record::Summary;
 use stend_model::run::HERE;
+use stend_model::weight::Known;
 use stend_stand::hosts::Hosts;
 use stend_store::Store;
 use tokio::sync::{Semaphore, watch};
@@ -18,7 +19,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::agent::Through;
 use crate::database::{Database, Edit, Records};
 use crate::error::ServerError;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, Held};
 use crate::guard::Tries;
 use crate::journal::Kind;
 use crate::live::Streams;
@@ -44,8 +45,8 @@ fn hasher() -> std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>> {
     sender
 }
 
-/// Words of the user's own for a machine, by their names.
-pub(crate) type Labels = BTreeMap<String, String>;
+/// The labels of a machine, each as `NAME=VALUE`.
+pub(crate) type Labels = BTreeSet<String>;
 
 /// A machine that can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,17 +56,9 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Whether this is its name, or one of its labels as `NAME=VALUE`.
+    /// Whether this is its name, or one of its labels.
     pub(crate) fn is_meant_by(&self, wanted: &str) -> bool {
-        match wanted.split_once('=') {
-            Some((name, value)) => self.labels.get(name).is_some_and(|it| it == value),
-            None => self.name == wanted,
-        }
-    }
-
-    /// Its labels as `NAME=VALUE`.
-    pub(crate) fn labelled(&self) -> impl Iterator<Item = String> {
-        self.labels.iter().map(|(name, value)| format!("{name}={value}"))
+        self.name == wanted || self.labels.contains(wanted)
     }
 }
 
@@ -87,8 +80,8 @@ pub(crate) struct Lab {
     /// Tells that the journal has grown.
     noted: watch::Sender<()>,
     runs: Mutex<Option<Listed>>,
-    /// How many runs this node's archive has, and their bytes.
-    pub(crate) archived: Mutex<(usize, u64)>,
+    /// What this node has in its archive, once it has been looked through.
+    pub(crate) archived: Mutex<Option<Held>>,
     /// The runs of agents that this node's store follows.
     pub(crate) followed: Mutex<BTreeSet<String>>,
     /// The processes that this server has started, by their runs.
@@ -267,13 +260,14 @@ impl Lab {
             return Ok(vec![here(Labels::new())]);
         }
         let hosts = Hosts::read(&self.store).map_err(|error| ServerError::Refused(error.to_string()))?;
+        let labels = |known: &Known| known.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let own = hosts.find(HERE).or_else(|| hosts.find(self.here()));
-        let mut machines = vec![here(own.map(|own| own.labels.clone()).unwrap_or_default())];
+        let mut machines = vec![here(own.map(labels).unwrap_or_default())];
         let others = hosts.all().iter().filter(|host| host.name != HERE && host.name != self.here());
         machines.extend(others.map(|host| {
-            // Under one of its names alone a machine is any that has a label.
-            let is_here = host.destination.as_deref() == Some(HERE);
-            let labels = if is_here { Labels::new() } else { host.labels.clone() };
+            // For a label one is not taken that nothing says how to reach, nor this one by another name.
+            let is_reached = host.destination.as_ref().is_some_and(|destination| destination != HERE);
+            let labels = if is_reached { labels(host) } else { Labels::new() };
             Machine { name: host.name.clone(), labels }
         }));
         Ok(machines)

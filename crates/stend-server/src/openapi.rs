@@ -10,7 +10,7 @@ use crate::api::imports::Imported;
 use crate::api::jobs::{JobInFull, JobList, Jobs};
 use crate::api::journal::Entries;
 use crate::api::nodes::Nodes;
-use crate::api::plan::Plan;
+use crate::api::plan::{Asked, Plan};
 use crate::api::schedule::{Lines, NewLine};
 use crate::api::{LARGEST_PAGE, LONGEST_KEY, Runs};
 use crate::commands::{self, Looking, Printed};
@@ -136,7 +136,10 @@ fn requests() -> Vec<Request> {
             query: &[("before", "integer"), ("limit", "integer")],
             ..get("/jobs", "List jobs, newest first", own::<JobList>())
         },
-        operators(post("/plan", "Say what an order would do", "200", own::<Plan>()).takes::<Order>()),
+        operators(
+            post("/plan", "Say what an order would do, of one run or of several", "200", own::<Plan>())
+                .takes::<Asked>(),
+        ),
         operators(post(ORDERS, "Queue a run; of one Idempotency-Key only one", "201", own::<Job>()).takes::<Order>()),
         operators(
             post(

@@ -132,8 +132,7 @@ pub(crate) fn send<T: DeserializeOwned>(
         return serde_json::from_slice(&said).map(Ok).map_err(|error| failed(&error));
     }
     let said: serde_json::Value = serde_json::from_slice(&said).map_err(|error| failed(&error))?;
-    // It may not have heard yet of whoever has just signed in.
-    match said["detail"].as_str().filter(|_| status != StatusCode::UNAUTHORIZED) {
+    match said["detail"].as_str() {
         Some(detail) => Ok(Err(Problem::new(status, detail))),
         None => Err(failed(&status)),
     }

@@ -76,39 +76,46 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
 }
 
 async fn give_out(lab: &Arc<Lab>) {
-    let (open, claimed) = {
-        let known = lab.known();
-        let of_jobs = |(job, claim): (&str, &Claim)| Some((job.parse().ok()?, claim.clone()));
-        let with_wanted = |job: Job| (known.wanted(&job).map(str::to_owned), job);
-        let open: Vec<_> = known.queue().into_iter().map(with_wanted).map(|(wanted, job)| (job, wanted)).collect();
-        (open, known.claims.all().filter_map(of_jobs).collect::<BTreeMap<i64, Claim>>())
-    };
     let reading = Arc::clone(lab);
     let reached = tokio::task::spawn_blocking(move || reading.reached()).await;
     // A file of hosts that cannot be read now may be later.
     let here = || vec![Machine { name: lab.here().to_owned(), labels: Labels::new() }];
     let reached = reached.ok().and_then(Result::ok).unwrap_or_else(here);
+    let (open, claimed) = {
+        let known = lab.known();
+        let of_jobs = |(job, claim): (&str, &Claim)| Some((job.parse().ok()?, claim.clone()));
+        let with_machines = |job: Job| {
+            let machines: Vec<_> = reached.iter().filter(|machine| known.may_be_on(&job, machine)).collect();
+            (job, machines)
+        };
+        let open: Vec<_> = known.queue().into_iter().map(with_machines).collect();
+        (open, known.claims.all().filter_map(of_jobs).collect::<BTreeMap<i64, Claim>>())
+    };
     let mut busy: BTreeSet<&str> = claimed.values().map(|claim| claim.machine.as_str()).collect();
     // The next version has what waits.
     let is_draining = lab.is_draining.load(Ordering::SeqCst);
     // Of several sessions, a round begins when all of the round before have ended: of the open jobs of an order the first is of that round.
     let mut rounds = BTreeMap::new();
-    for (job, wanted) in &open {
+    for (job, machines) in &open {
         let has_its_turn =
             job.batch.as_ref().is_none_or(|batch| *rounds.entry(batch).or_insert(job.round) == job.round);
+        let is_free =
+            |machine: &&&Machine| job.state != State::Waiting || has_its_turn && !busy.contains(machine.name.as_str());
         let claim = match claimed.get(&job.id) {
             Some(claim) => Some(claim.clone()).filter(|claim| claim.node == lab.here()),
             None if is_draining => None,
-            None => {
-                let is_meant = |machine: &&Machine| wanted.as_ref().is_some_and(|wanted| machine.is_meant_by(wanted));
-                let meant = reached.iter().filter(is_meant);
-                let mut free =
-                    meant.map(|it| (it, job.state != State::Waiting || has_its_turn && busy.insert(&it.name)));
-                match free.find(|(_, is_free)| *is_free).map(|(machine, _)| machine) {
-                    Some(machine) => claim(lab, job, machine).await,
-                    None => None,
+            None => match machines.iter().find(is_free) {
+                Some(machine) => {
+                    let claim = claim(lab, job, machine).await;
+                    // A job that another node was given leaves the machine to the next one.
+                    let is_lost = matches!(claim, Err(ServerError::Lost(_)));
+                    if job.state == State::Waiting && !(is_lost && lab.known().claims.on(&machine.name).is_none()) {
+                        busy.insert(&machine.name);
+                    }
+                    claim.ok()
                 }
-            }
+                None => None,
+            },
         };
         let Some(claim) = claim else { continue };
         match lab.attended().entry(job.id) {
@@ -128,25 +135,26 @@ async fn give_out(lab: &Arc<Lab>) {
 }
 
 /// Claims a job for this node and a machine, and begins it if it waits. So a process that is there is always known of.
-async fn claim(lab: &Arc<Lab>, job: &Job, machine: &Machine) -> Option<Claim> {
+async fn claim(lab: &Arc<Lab>, job: &Job, machine: &Machine) -> Result<Claim, ServerError> {
     let (begun, machine, node) = (job.clone(), machine.clone(), lab.here().to_owned());
     let fleet = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
     let claim = move |edit: &mut Edit| {
+        let lost = || ServerError::from(Lost(begun.run.clone()));
+        let job = edit.known.job(begun.id).ok_or_else(lost)?;
         // Another machine may have been chosen meanwhile.
-        let wanted = edit.known.job(begun.id).and_then(|job| edit.known.wanted(job));
-        if !wanted.is_some_and(|wanted| machine.is_meant_by(wanted)) {
-            return Err(Lost(begun.run.clone()).into());
+        edit.rely_on_choice(job);
+        if !edit.known.may_be_on(job, &machine) {
+            return Err(lost());
         }
-        let claim = edit.claim(fleet::claims, &begun.id.to_string(), &machine.name, &node);
-        let is_begun = claim.is_some() && edit.begin(begun.id, &machine.name, fleet.as_deref());
-        if is_begun {
+        let claim = edit.claim(fleet::claims, &begun.id.to_string(), &machine.name, &node).ok_or_else(lost)?;
+        if edit.begin(begun.id, &machine.name, fleet.as_deref()) {
             edit.note(Kind::RunBegan, None, &begun.run, &begun.order.work());
+            return Ok(claim);
         }
         // It may have been stopped meanwhile.
-        let is_open = is_begun || edit.known.job(begun.id).is_some_and(|job| job.state.is_at_work());
-        if is_open { Ok(claim) } else { Err(Lost(begun.run.clone()).into()) }
+        if job.state.is_at_work() { Ok(claim) } else { Err(lost()) }
     };
-    lab.change(claim).await.ok().flatten()
+    lab.change(claim).await
 }
 
 /// Sees a job to its end.
@@ -174,8 +182,12 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
         })
         .await
     };
+    let mut is_away = false;
     let (state, reason, suite) = match ended {
-        Ok((Ok(Ended { state, reason, .. }), suite)) => (state, reason, suite),
+        Ok((Ok(ended), suite)) => {
+            is_away = ended.is_away && suite.is_none();
+            (ended.state, ended.reason, suite)
+        }
         Ok((Err(ServerError::Agreement(_) | ServerError::Lost(_)), _)) => return None,
         Ok((Err(error), _)) => (State::Failed, Some(error.to_string()), None),
         Err(panic) => (State::Failed, Some(panic.to_string()), None),
@@ -198,11 +210,17 @@ async fn end(lab: &Arc<Lab>, job: &Job, claim: &Claim) -> Option<()> {
     };
     // What an agent's command said nobody can ask it for.
     let log = (lab.through.is_some() && state != State::Finished).then(|| last_part(log(lab, &job.run)));
+    // Nothing has begun there: another machine with the label may have the job.
+    let others = if is_away { lab.machines().await.unwrap_or_default() } else { Vec::new() };
     let set = {
         let (job, claim) = (job.clone(), claim.clone());
         move |edit: &mut Edit| {
             let id = job.id.to_string();
             edit.hold(fleet::claims, &id, &claim)?;
+            if edit.pass_over(job.id, &claim.machine, &others, reason.as_deref()) {
+                edit.free(fleet::claims, &id);
+                return Ok(());
+            }
             let is_set = edit.set(job.id, &[State::Running, State::Stopping], state, reason.as_deref());
             match state {
                 State::Finished if is_set => {

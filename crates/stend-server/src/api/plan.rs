@@ -1,12 +1,14 @@
 //! What an order would do, as a dry run of its command says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, StatusCode};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use stend_model::nearest::hint;
 use stend_model::record::JSON_VERSION;
 
@@ -15,10 +17,35 @@ use super::{Answer, Served, blocking, brief, no_machine, suite_names};
 use crate::accounts::Who;
 use crate::fleet::NodeEntry;
 use crate::lab::{Lab, Machine};
-use crate::order::{Batch, Order};
+use crate::order::{Batch, Order, is_label};
 use crate::peers;
 use crate::problem::Problem;
 use crate::work;
+
+/// With a label, so many machines that have it are tried.
+const TRIED: usize = 3;
+
+/// What would be done: an order of one run, or of several.
+#[derive(Debug, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Asked {
+    One(Order),
+    Several(Batch),
+}
+
+impl<'de> Deserialize<'de> for Asked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let asked = Value::deserialize(deserializer)?;
+        let is_several = asked.get("machines").is_some();
+        // So that what is wrong is said of the one that is meant.
+        let read = if is_several {
+            Batch::deserialize(asked).map(Self::Several)
+        } else {
+            Order::deserialize(asked).map(Self::One)
+        };
+        read.map_err(D::Error::custom)
+    }
+}
 
 /// What a dry run says, and what is wrong with an order.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -33,11 +60,14 @@ pub(crate) async fn plan(
     lab: Served,
     who: Extension<Who>,
     headers: HeaderMap,
-    order: Body<Order>,
+    asked: Body<Asked>,
 ) -> Answer<Json<Plan>> {
-    let batch = Batch::from(read(order)?).named_by(lab.here());
+    let batch = match read(asked)? {
+        Asked::One(order) => order.into(),
+        Asked::Several(batch) => batch,
+    };
     let who = Some(&who.0).filter(|_| !peers::is_passed_on(&headers));
-    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch, who).await? }))
+    Ok(Json(Plan { schema_version: JSON_VERSION, plan: planned(&lab, &batch.named_by(lab.here()), who).await? }))
 }
 
 /// What a dry run says of an order. A machine that this node does not reach is left to one that does, if somebody asks in whose place that can be
@@ -46,50 +76,108 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch, who: Option<&Who>) ->
     batch.check()?;
     known_suite(lab, &batch.order).await?;
     let (reached, known) = (blocking(lab, Lab::reached).await??, lab.machines().await?);
-    let (mut own, mut plans) = (BTreeSet::new(), String::new());
-    for wanted in &batch.machines {
-        let meant = |machines: &[Machine]| {
-            machines.iter().find(|machine| machine.is_meant_by(wanted)).map(|it| it.name.clone())
-        };
-        if let Some(machine) = meant(&reached) {
-            own.insert(machine);
-            continue;
+    let mut tried = BTreeSet::new();
+    loop {
+        let mut machines = Vec::new();
+        for wanted in &batch.machines {
+            let is_meant = |machine: &&Machine| {
+                machine.is_meant_by(wanted) && !(is_label(wanted) && tried.contains(&machine.name))
+            };
+            let machine = reached.iter().chain(&known).find(is_meant);
+            machines.push(machine.ok_or_else(|| no_machine(wanted, &known).unprocessable())?.name.clone());
         }
-        let machine = meant(&known).ok_or_else(|| no_machine(wanted, &known).unprocessable())?;
+        let chosen = batch.machines.iter().zip(&machines).filter(|(wanted, _)| is_label(wanted));
+        let chosen: Vec<String> = chosen.map(|(_, machine)| machine.clone()).collect();
+        match planned_on(lab, &Batch { machines, ..batch.clone() }, &reached, who).await {
+            // Another machine with the label may be there.
+            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE && !chosen.is_empty() => {
+                tried.extend(chosen);
+                let is_left =
+                    |machine: &Machine, wanted: &str| machine.is_meant_by(wanted) && !tried.contains(&machine.name);
+                let has_more = |wanted: &&String| known.iter().any(|machine| is_left(machine, wanted));
+                let labels = batch.machines.iter().filter(|wanted| is_label(wanted));
+                if tried.len() >= TRIED || !labels.clone().all(|wanted| has_more(&wanted)) {
+                    return Err(problem);
+                }
+            }
+            planned => return planned,
+        }
+    }
+}
+
+/// The same of machines that were chosen.
+async fn planned_on(lab: &Arc<Lab>, batch: &Batch, reached: &[Machine], who: Option<&Who>) -> Answer<String> {
+    let is_own = |name: &String| reached.iter().any(|machine| machine.name == *name);
+    let (mut own, others): (BTreeSet<String>, BTreeSet<String>) = batch.machines.iter().cloned().partition(is_own);
+    let mut plans = String::new();
+    for (nodes, machines) in by_nodes(lab, &others) {
+        let part = Batch { machines: machines.clone(), ..batch.clone() };
         let plan = match who {
-            Some(who) => elsewhere(lab, Order { machine, ..batch.order.clone() }, who).await?,
+            Some(who) => elsewhere(lab, nodes, part, who).await?,
             None => None,
         };
-        match plan {
-            Some(plan) => plans += &plan,
-            None => drop(own.insert(lab.here().to_owned())),
+        if let Some(plan) = plan {
+            plans += &plan;
+            continue;
         }
+        let said = format!("{}: not asked; this is what {} would do itself\n", machines.join(", "), lab.here());
+        plans += &said;
+        own.insert(lab.here().to_owned());
     }
     if own.is_empty() {
         return Ok(plans);
     }
     let mut words = Batch { machines: own.into_iter().collect(), ..batch.clone() }.words(lab.here());
     words.push("--dry-run".into());
-    let order = batch.order.clone();
-    let texts = blocking(lab, move |lab| lab.files_of(&order)).await??;
+    let order = batch.clone();
+    let texts = blocking(lab, move |lab| lab.files_of(&order.order)).await??;
     let plan = work::done_with(lab, words, texts).await?;
-    Ok(String::from_utf8_lossy(&plan.stdout).into_owned() + &plans)
+    Ok(plans + &String::from_utf8_lossy(&plan.stdout))
 }
 
-/// What a node says that reaches the machine of an order; nothing if none answers.
-async fn elsewhere(lab: &Arc<Lab>, order: Order, who: &Who) -> Answer<Option<String>> {
-    let reaches = |node: &NodeEntry| !node.is_agent() && node.machines.contains(&order.machine);
-    let nodes: Vec<NodeEntry> = lab.known().nodes.iter().map(|(_, node)| node.clone()).filter(reaches).collect();
+/// Machines by the nodes that reach them, as far as these are heard of.
+fn by_nodes(lab: &Lab, machines: &BTreeSet<String>) -> BTreeMap<Vec<String>, Vec<String>> {
+    let known = lab.known();
+    let mut by_nodes: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+    for machine in machines {
+        let reaches = |node: &NodeEntry| !node.is_agent() && node.machines.contains(machine);
+        let nodes = known.nodes.iter().filter(|(_, node)| reaches(node)).map(|(name, _)| name.to_owned()).collect();
+        by_nodes.entry(nodes).or_default().push(machine.clone());
+    }
+    by_nodes
+}
+
+/// What the first node says that answers; nothing if none does.
+async fn elsewhere(lab: &Arc<Lab>, nodes: Vec<String>, batch: Batch, who: &Who) -> Answer<Option<String>> {
     let who = who.clone();
     blocking(lab, move |lab| {
-        for node in nodes {
-            match peers::send(lab, &node, "/api/v1/plan", &who, &order) {
+        let heard = lab.fleet.as_ref().and_then(|fleet| Some((fleet, fleet.heard(lab).ok()?)));
+        let is_there = |name: &String| {
+            heard
+                .as_ref()
+                .is_some_and(|(fleet, heard)| heard.get(name).is_some_and(|node| fleet.is_there(node.silence)))
+        };
+        // A node of the version before has one run at a time.
+        let asked = match &batch.machines[..] {
+            [machine] if batch.runs() == 1 => {
+                serde_json::to_value(Order { machine: machine.clone(), ..batch.order.clone() })
+            }
+            _ => serde_json::to_value(&batch),
+        };
+        let asked = asked.expect("an order can be written");
+        let mut refused = None;
+        for node in nodes.iter().filter(|name| is_there(name)) {
+            let Some(entry) = lab.known().nodes.get(node).cloned() else { continue };
+            match peers::send(lab, &entry, "/api/v1/plan", &who, &asked) {
                 Ok(Ok(Plan { plan, .. })) => return Ok(Some(plan)),
-                Ok(Err(problem)) => return Err(problem),
+                // What is wrong with an order is wrong on each node.
+                Ok(Err(problem)) if problem.status() == StatusCode::UNPROCESSABLE_ENTITY => return Err(problem),
+                // It may not have heard of whoever asks, or not reach the machine at this moment.
+                Ok(Err(problem)) => refused = Some(problem),
                 Err(_) => {}
             }
         }
-        Ok(None)
+        refused.filter(|problem| problem.status() == StatusCode::SERVICE_UNAVAILABLE).map_or(Ok(None), Err)
     })
     .await?
 }

@@ -149,7 +149,7 @@ async fn gathered(
 /// The labels that several machines have: one of a single machine is that machine.
 fn shared_labels(machines: &[Reachable]) -> Vec<String> {
     let mut counts = BTreeMap::<String, usize>::new();
-    for label in machines.iter().flat_map(Reachable::labelled) {
+    for label in machines.iter().flat_map(|machine| machine.labels.clone()) {
         *counts.entry(label).or_default() += 1;
     }
     counts.into_iter().filter(|(_, count)| *count > 1).map(|(label, _)| label).collect()

@@ -22,7 +22,8 @@ struct Nodes {
 impl Nodes {
     /// The load of a node, beside the processors that it has.
     fn load(&self, figures: &Figures) -> String {
-        in_language(&format!("{:.2} / {}", figures.load, figures.processors), self.reader.language)
+        // An agent may say anything.
+        in_language(&format!("{:.2} / {}", figures.load.clamp(0.0, 1e6), figures.processors), self.reader.language)
     }
 
     /// A number of bytes as people read it.

@@ -12,11 +12,11 @@ use crate::access::puts_back;
 use crate::common::etcd::Etcd;
 use crate::common::fleets::{archived, join, join_quickly, quick_node, two_nodes};
 use crate::common::sshd::Sshd;
-use crate::common::{Gate, Stand, wait_until};
+use crate::common::{Stand, wait_until};
 use crate::serve::{Server, gate, short, short_on};
 
 /// A node that has joined a fleet.
-fn node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
+pub(crate) fn node<'a>(stand: &'a Stand, etcd: &Etcd, name: &str) -> Server<'a> {
     Server::listening(stand, &["--listen", "127.0.0.1:0", "--fleet", &etcd.fleet(), "--node", name])
 }
 
@@ -39,64 +39,6 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
     let refused = alpha.order(&short_on("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
-}
-
-#[test]
-fn a_job_for_any_machine_with_a_label_is_given_to_one_and_the_rest_of_its_order_too() {
-    let Some(etcd) = Etcd::start() else { return };
-    let (one, other) = (Stand::new(), Stand::new());
-    let gates = [&one, &other].map(|stand| gate(stand, 0));
-    one.fine(&["hosts", "set", "local", "--label", "cpu=epyc"]);
-    other.fine(&["hosts", "set", "local", "--label", "cpu=epyc", "--label", "kernel=new"]);
-    let alpha = node(&one, &etcd, "alpha").signed_in();
-    let _beta = node(&other, &etcd, "beta");
-    wait_until("alpha has heard of beta's labels", || alpha.get("/api/v1/machines").body.contains("kernel"));
-    let page = alpha.get("/").body;
-    assert!(page.contains("value=\"cpu=epyc\"") && !page.contains("value=\"kernel=new\""), "one machine has that");
-    let refused = alpha.order(&short_on("cpu=elbrus"), &[]);
-    assert!(refused.status == 422 && refused.body.contains("there are cpu=epyc, kernel=new"), "{}", refused.body);
-    // Two states of one machine, which both may begin at once.
-    let state = |name: &str| json!({ "name": name, "command": "true" });
-    let batch = json!({
-        "order": short(), "machines": ["cpu=epyc"], "sessions": 1, "switch": [state("old"), state("new")],
-    });
-    let made = alpha.batch(&batch, &[]);
-    assert_eq!(made.status, 201, "{}", made.body);
-    let jobs = made.json()["jobs"].clone();
-    let began = |id: &serde_json::Value| alpha.job(id)["state"] != "waiting";
-    wait_until("one has begun", || began(&jobs[0]["id"]));
-    let chosen = alpha.job(&jobs[0]["id"])["machine"].clone();
-    // The other node is free, and passes over what is behind it in the queue.
-    let free = if chosen == "alpha" { "beta" } else { "alpha" };
-    let second = alpha.order(&short_on(free), &[]).json()["id"].clone();
-    let third = alpha.order(&short_on("kernel=new"), &[]).json()["id"].clone();
-    wait_until("the other node is at work", || began(&second));
-    assert!(!began(&jobs[1]["id"]));
-    gates.iter().for_each(Gate::open);
-    for (id, machine) in [(&jobs[0]["id"], &chosen), (&jobs[1]["id"], &chosen), (&third, &json!("beta"))] {
-        let job = alpha.until(id, "finished");
-        assert_eq!((&job["machine"], &job["node"]), (machine, machine), "{job:#}");
-    }
-    assert_eq!(alpha.until(&second, "finished")["machine"], json!(null), "it was named");
-}
-
-#[test]
-fn an_order_is_tried_by_a_node_that_reaches_its_machine() {
-    let Some(etcd) = Etcd::start() else { return };
-    let (one, other) = (Stand::new(), Stand::new());
-    other.fine(&["hosts", "add", "rack", "nowhere.invalid"]);
-    let alpha = node(&one, &etcd, "alpha").signed_in();
-    let beta = node(&other, &etcd, "beta");
-    wait_until("alpha has heard of the machine", || alpha.get("/api/v1/nodes").body.contains("rack"));
-    let order = short_on("rack");
-    let tried = || alpha.ask("POST", "/api/v1/plan", &["content-type: application/json"], &order.to_string());
-    for refused in [tried(), alpha.order(&order, &[])] {
-        assert!(refused.status == 503 && refused.body.contains("nowhere.invalid: "), "{}", refused.body);
-    }
-    // Without that node the other one says what it would do itself.
-    beta.kill(Signal::KILL);
-    let plan = tried();
-    assert!(plan.status == 200 && !plan.json()["plan"].as_str().unwrap().is_empty(), "{}", plan.body);
 }
 
 /// The numbers of a run's repeats as a browser that follows it gets them: it asks again when a stream ends, and gives up one that is refused.
@@ -150,8 +92,8 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
         let nodes = beta.get("/api/v1/nodes").json()["nodes"].clone();
         let figures = |node: &serde_json::Value| node["figures"].clone();
         let says = |figures: serde_json::Value| {
-            let has = (figures["archived"].as_u64(), figures["archived_bytes"].as_u64());
-            has == (Some(1), Some(whole.len() as u64)) && figures["free_bytes"].as_u64() > Some(0)
+            let has = figures["archive"] == json!({ "runs": 1, "bytes": whole.len() });
+            has && figures["free_bytes"].as_u64() > Some(0)
         };
         nodes.as_array().unwrap().iter().map(figures).all(says)
     });
@@ -369,6 +311,9 @@ fn a_node_whose_clock_is_set_keeps_its_run() {
     gate.open();
     let job = beta.until(&id, "finished");
     assert_eq!(job["node"], "alpha");
+    let store = machine.stand.path().join("alpha");
+    let shown = machine.stand.json(&["--store", store.to_str().unwrap(), "show", job["run"].as_str().unwrap()]);
+    assert_eq!(shown["run"]["sessions"].as_array().unwrap().len(), 1, "it was not stopped");
     let began: jiff::Timestamp = job["began_at"].as_str().unwrap().parse().unwrap();
     let ended: jiff::Timestamp = job["ended_at"].as_str().unwrap().parse().unwrap();
     assert!(ended < began, "its clock was set: {job:#}");
@@ -419,6 +364,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let password = stand.fine(&["users", "add", "anna", "--role", "admin"]).out;
     let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
     alone.until(&alone.order(&short(), &[]).json()["id"], "finished");
+    stand.fine(&["hosts", "set", "local", "--label", "cpu=epyc"]);
+    alone.until(&alone.order(&short_on("cpu=epyc"), &[]).json()["id"], "finished");
     let line = json!({ "cron": "0 0 1 1 *", "order": short() }).to_string();
     let add = || alone.ask("POST", "/api/v1/schedule", &["content-type: application/json"], &line);
     assert_eq!(add().status, 201);
@@ -437,7 +384,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let alpha = Server::strange(&stand).signed_in_with(&beta);
     assert_eq!(beta.get("/api/v1/journal?category=runs").json()["entries"], before);
     let of = |path: &str, list: &str| beta.get(path).json()[list][0].clone();
-    assert_eq!(of("/api/v1/jobs", "jobs")["order"]["machine"], "alpha");
+    let jobs = beta.get("/api/v1/jobs").json()["jobs"].clone();
+    assert_eq!((&jobs[0]["machine"], &jobs[1]["order"]["machine"]), (&json!("alpha"), &json!("alpha")));
     assert_eq!(of("/api/v1/schedule", "lines")["order"]["machine"], "alpha");
     // What it had measured before is in the archive of all.
     let run = of("/api/v1/jobs", "jobs")["run"].as_str().unwrap().to_owned();
@@ -462,7 +410,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     stand.fine(&["fleet", "leave"]);
     stand.refused(&["fleet", "leave"], &["no fleet"]);
     let alone = Server::strange(&stand).signed_in_as("anna", password.trim());
-    assert_eq!(alone.get("/api/v1/jobs").json()["jobs"][0]["order"]["machine"], "local");
+    let jobs = alone.get("/api/v1/jobs").json()["jobs"].clone();
+    assert_eq!((&jobs[0]["machine"], &jobs[1]["order"]["machine"]), (&json!("local"), &json!("local")));
     drop(beta);
 }
 

@@ -8,6 +8,7 @@ mod common;
 mod ab;
 mod access;
 mod agents;
+mod any_machine;
 mod bad_input;
 mod before_and_after;
 mod carried;

@@ -103,14 +103,10 @@ fn show_foreign(global: &Global, link: &Link, asked: &mut Asked) -> Result<(), F
     struct Plan {
         plan: String,
     }
-    let mut order = asked.order().clone();
-    if global.quiet || order["files"].is_null() {
+    if global.quiet || asked.order()["files"].is_null() {
         return Ok(());
     }
-    if let Some(machine) = asked.body["machines"].get(0) {
-        order["machine"] = machine.clone();
-    }
-    let plan: Plan = link.insist(|link| link.post("/plan", Some((&order, ""))))?;
+    let plan: Plan = link.insist(|link| link.post("/plan", Some((&asked.body, ""))))?;
     plan.plan.lines().filter(|line| line.starts_with(FOREIGN)).for_each(|line| talk!("{}", brief(line)));
     Ok(())
 }
