@@ -348,8 +348,11 @@ impl Records {
 
     /// Whether a job may be measured on a machine.
     pub(crate) fn may_be_on(&self, job: &Job, machine: &Machine) -> bool {
-        let is_passed_over = || self.choice(job).is_some_and(|choice| choice.passed_over.contains(&machine.name));
-        machine.is_meant_by(job.machine()) && !is_passed_over()
+        machine.is_meant_by(job.machine()) && !self.is_passed_over(job, machine)
+    }
+
+    fn is_passed_over(&self, job: &Job, machine: &Machine) -> bool {
+        self.choice(job).is_some_and(|choice| choice.passed_over.contains(&machine.name))
     }
 
     /// One by its number.
@@ -421,22 +424,17 @@ impl Edit<'_, '_> {
         true
     }
 
-    /// Has a job wait for another machine with the label of its order, because this one could not be used. It is not if no other has it, or an other
+    /// Has a job wait for another machine with the label of its order, because this one could not be used. It does not if no other has it, or another
     /// run of the order has begun here.
     pub(crate) fn pass_over(&mut self, id: i64, machine: &str, all: &[Machine], why: Option<&str>) -> bool {
         let Some(job) = self.known.job(id).filter(|job| is_label(&job.order.machine)) else { return false };
-        let is_other = |it: &&Job| it.id != id && it.order.machine == job.order.machine;
         let (_, numbers) = self.known.order_of(id).expect("it is of an order");
-        let has_begun = |it: &Job| it.began_at.is_some();
-        let others = self.known.jobs.range(numbers).map(|(_, it)| it).filter(is_other);
+        let has_begun = |it: &Job| it.id != id && it.order.machine == job.order.machine && it.began_at.is_some();
         let is_left = |it: &Machine| {
-            let is_passed_over = self.known.choice(job).is_some_and(|choice| choice.passed_over.contains(&it.name));
-            it.name != machine && it.is_meant_by(&job.order.machine) && !is_passed_over
+            it.name != machine && it.is_meant_by(&job.order.machine) && !self.known.is_passed_over(job, it)
         };
-        if others.into_iter().any(has_begun) || !all.iter().any(is_left) {
-            return false;
-        }
-        if !self.set(id, &[State::Running], State::Waiting, why) {
+        let is_fixed = self.known.jobs.range(numbers).any(|(_, it)| has_begun(it));
+        if is_fixed || !all.iter().any(is_left) || !self.set(id, &[State::Running], State::Waiting, why) {
             return false;
         }
         self.choose(job, |choice| {

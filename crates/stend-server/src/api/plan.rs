@@ -76,29 +76,26 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch, who: Option<&Who>) ->
     batch.check()?;
     known_suite(lab, &batch.order).await?;
     let (reached, known) = (blocking(lab, Lab::reached).await??, lab.machines().await?);
-    let mut tried = BTreeSet::new();
+    let (mut tried, mut refused) = (BTreeSet::new(), None);
     loop {
         let mut machines = Vec::new();
         for wanted in &batch.machines {
-            let is_meant = |machine: &&Machine| {
-                machine.is_meant_by(wanted) && !(is_label(wanted) && tried.contains(&machine.name))
-            };
-            let machine = reached.iter().chain(&known).find(is_meant);
-            machines.push(machine.ok_or_else(|| no_machine(wanted, &known).unprocessable())?.name.clone());
+            let is_tried = |machine: &Machine| is_label(wanted) && tried.contains(&machine.name);
+            let is_meant = |machine: &&Machine| machine.is_meant_by(wanted) && !is_tried(machine);
+            match reached.iter().chain(&known).find(is_meant) {
+                Some(machine) => machines.push(machine.name.clone()),
+                None => return Err(refused.unwrap_or_else(|| no_machine(wanted, &known).unprocessable())),
+            }
         }
         let chosen = batch.machines.iter().zip(&machines).filter(|(wanted, _)| is_label(wanted));
         let chosen: Vec<String> = chosen.map(|(_, machine)| machine.clone()).collect();
         match planned_on(lab, &Batch { machines, ..batch.clone() }, &reached, who).await {
             // Another machine with the label may be there.
-            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE && !chosen.is_empty() => {
+            Err(problem)
+                if problem.status() == StatusCode::SERVICE_UNAVAILABLE && !chosen.is_empty() && tried.len() < TRIED =>
+            {
                 tried.extend(chosen);
-                let is_left =
-                    |machine: &Machine, wanted: &str| machine.is_meant_by(wanted) && !tried.contains(&machine.name);
-                let has_more = |wanted: &&String| known.iter().any(|machine| is_left(machine, wanted));
-                let labels = batch.machines.iter().filter(|wanted| is_label(wanted));
-                if tried.len() >= TRIED || !labels.clone().all(|wanted| has_more(&wanted)) {
-                    return Err(problem);
-                }
+                refused = Some(problem);
             }
             planned => return planned,
         }
@@ -120,8 +117,7 @@ async fn planned_on(lab: &Arc<Lab>, batch: &Batch, reached: &[Machine], who: Opt
             plans += &plan;
             continue;
         }
-        let said = format!("{}: not asked; this is what {} would do itself\n", machines.join(", "), lab.here());
-        plans += &said;
+        plans += &format!("{}: cannot be asked; this is what {} would do\n", machines.join(", "), lab.here());
         own.insert(lab.here().to_owned());
     }
     if own.is_empty() {
