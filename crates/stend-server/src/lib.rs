@@ -299,6 +299,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/api/v1/schedule/{line}", delete(api::schedule::remove))
         .route("/api/v1/journal", get(api::journal::journal))
         .route("/api/v1/journal/{entry}/put-back", post(api::journal::put_back))
+        .layer(from_fn_with_state(Arc::clone(lab), peers::pass_on))
         .layer(from_fn_with_state(Role::Operator, needs));
     let admins = Router::new()
         .route("/access/users", post(pages::access::add_user))

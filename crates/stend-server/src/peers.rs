@@ -13,7 +13,7 @@ use axum::http::header::{
     ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, ETAG,
     IF_NONE_MATCH, LOCATION,
 };
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
@@ -26,6 +26,7 @@ use ureq::{Agent, http};
 
 use crate::accounts::{Role, Who};
 use crate::archive;
+use crate::connections;
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::guard;
@@ -34,12 +35,16 @@ use crate::lab::Lab;
 use crate::pages::Reader;
 use crate::parts;
 use crate::problem::Problem;
+use crate::work::LONGEST_COMMAND;
 
 /// A node that does not answer within this time is away. What it then sends may take long: it may be what happens.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One that says nothing for so long has gone: a stream that has nothing to tell says that every 15 seconds.
 const SILENCE: Duration = Duration::from_secs(60);
+
+/// No form that is passed on is longer.
+const LONGEST_SENT: usize = 64 << 10;
 
 /// No answer that is read as a whole is longer.
 const LONGEST_ANSWER: u64 = 1 << 20;
@@ -112,6 +117,24 @@ pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) 
     request.call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
 }
 
+/// Sends a node something as this one, and waits so long for an answer.
+fn post(
+    lab: &Lab,
+    node: &NodeEntry,
+    path: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+    wait: Duration,
+) -> Result<Answer, ServerError> {
+    let (link, bearer) = way(lab, node)?;
+    let mut request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let request = request.config().timeout_recv_response(Some(wait)).build();
+    request.send(body).map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
+}
+
 /// Asks a node in somebody's place for what it has to work out, and gives its answer, or what it refuses that for.
 pub(crate) fn send<T: DeserializeOwned>(
     lab: &Lab,
@@ -121,11 +144,10 @@ pub(crate) fn send<T: DeserializeOwned>(
     body: &impl Serialize,
 ) -> Result<Result<T, Problem>, ServerError> {
     let failed = |error: &dyn std::fmt::Display| ServerError::Refused(format!("{}: {error}", node.url));
-    let (link, bearer) = way(lab, node)?;
-    let request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer).header(FOR, &who.secret);
-    let request = request.config().timeout_recv_response(Some(SILENCE)).build();
+    let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+    headers.extend(who.secret.parse().ok().map(|secret| (FOR, secret)));
     let body = serde_json::to_vec(body).expect("it can be written");
-    let mut answer = request.header(CONTENT_TYPE, "application/json").send(&body).map_err(|error| failed(&error))?;
+    let mut answer = post(lab, node, path, &headers, &body, SILENCE)?;
     let status = answer.status();
     let said = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().map_err(|error| failed(&error))?;
     if status.is_success() {
@@ -209,38 +231,54 @@ pub(crate) fn asker(lab: &Lab, bearer: &str, headers: &HeaderMap) -> Option<Who>
     }
 }
 
-/// Passes on what is asked of a run that another node has: what it is like now, that node alone can say.
+/// Passes on what is asked of a run, a machine or a rig that another node has: what it is like now, that node alone can say.
 pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
-    let Some((job, name, node)) = other_node(&lab, &request) else { return next.run(request).await };
-    if node.is_agent() {
+    let Some(Elsewhere { job, name, node }) = other_node(&lab, &request) else { return next.run(request).await };
+    if let Some(job) = job.clone().filter(|_| node.is_agent()) {
         // Nobody reaches it; what it has made of the run all nodes can have.
         parts::follow(&lab, job).await;
         return next.run(request).await;
     }
-    let who = request.extensions().get::<Who>().cloned();
+    let (head, body) = request.into_parts();
+    let who = head.extensions.get::<Who>().cloned();
     let mut headers = HeaderMap::new();
     for name in &ASKED {
-        headers.extend(request.headers().get(name).map(|value| (name.clone(), value.clone())));
+        headers.extend(head.headers.get(name).map(|value| (name.clone(), value.clone())));
     }
-    if let Some(language) = guard::cookie(request.headers(), "stend_language") {
+    if let Some(language) = guard::cookie(&head.headers, "stend_language") {
         headers.extend(format!("stend_language={language}").parse().ok().map(|cookie| (COOKIE, cookie)));
     }
     headers.extend(who.as_ref().and_then(|who| Some((FOR, who.secret.parse().ok()?))));
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    let path = head.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
     let is_page = !path.starts_with("/api/");
-    let is_followed = request.uri().path().ends_with("/events");
-    let reader = Reader::of(request.headers(), who);
+    let followed = job.filter(|_| head.uri.path().ends_with("/events"));
+    let is_followed = followed.is_some();
+    let reader = Reader::of(&head.headers, who);
+    let sent = match head.method {
+        Method::GET => None,
+        _ => match connections::whole(body, LONGEST_SENT).await {
+            Ok(body) => Some(body),
+            Err(problem) => return problem.into_response(),
+        },
+    };
     let asked = {
         let lab = Arc::clone(&lab);
-        tokio::task::spawn_blocking(move || ask(&lab, &node, &path, &headers)).await
+        tokio::task::spawn_blocking(move || match sent {
+            None => ask(&lab, &node, &path, &headers),
+            Some(body) => {
+                let kind = head.headers.get(CONTENT_TYPE).map(|kind| (CONTENT_TYPE, kind.clone()));
+                headers.extend(kind);
+                post(&lab, &node, &path, &headers, &body, LONGEST_COMMAND + PATIENCE)
+            }
+        })
+        .await
     };
     match asked.unwrap_or_else(|panic| Err(ServerError::Refused(panic.to_string()))) {
         Ok(answer) => {
             let until = async move {
-                if is_followed {
-                    handed_on(lab, job.run, move |node| node != Some(&name)).await;
-                } else {
-                    std::future::pending::<()>().await;
+                match followed {
+                    Some(job) => handed_on(lab, job.run, move |node| node != Some(&name)).await,
+                    None => std::future::pending::<()>().await,
                 }
             };
             passed(answer, until)
@@ -248,7 +286,7 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
         // A browser gives a stream up for good that is refused. It asks again when one ends, and by then another node may have the run.
         Err(_) if is_followed => ([(CONTENT_TYPE, "text/event-stream")], ASK_AGAIN).into_response(),
         Err(why) => {
-            let said = format!("node {name} has this run, and does not answer: {why}");
+            let said = format!("node {name} has this, and does not answer: {why}");
             let problem = Problem::new(StatusCode::BAD_GATEWAY, said);
             if is_page { crate::pages::trouble(reader, &problem) } else { problem.into_response() }
         }
@@ -268,28 +306,50 @@ pub(crate) async fn handed_on(lab: Arc<Lab>, run: String, is_it: impl Fn(Option<
     }
 }
 
-/// The other node that works for the run that a request is about, or did and has not handed it on yet, with the job. A node passes on nothing that was
-/// passed on to it.
-fn other_node(lab: &Lab, request: &Request) -> Option<(Job, String, NodeEntry)> {
+/// What another node has.
+struct Elsewhere {
+    /// The job, if it is about a run.
+    job: Option<Job>,
+    name: String,
+    node: NodeEntry,
+}
+
+/// The other node that has what a request is about: works for the run, or did and has not handed it on yet; reaches the machine; or is named for its
+/// rigs. A node passes on nothing that was passed on to it.
+fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     let fleet = lab.fleet.as_ref()?;
-    if *request.method() != Method::GET || is_passed_on(request.headers()) {
+    if is_passed_on(request.headers()) {
         return None;
     }
     let path = request.uri().path();
     let mut parts = path.strip_prefix("/api/v1").unwrap_or(path).trim_start_matches('/').split('/');
-    let (kind, which) = (parts.next()?, parts.next()?);
+    let (kind, which) = (parts.next()?, parts.next());
     let known = lab.known();
-    let job = match kind {
-        "runs" => known.job_of_run(which)?,
-        "jobs" => known.job(which.parse().ok()?)?,
+    let named = |name: &str| {
+        let node = known.nodes.get(name).filter(|node| name != fleet.node && !node.is_agent())?.clone();
+        Some(Elsewhere { job: None, name: name.to_owned(), node })
+    };
+    let job = match (kind, which) {
+        ("rigs", _) => {
+            let mut fields = request.uri().query()?.split('&');
+            return named(fields.find_map(|field| field.strip_prefix("node="))?);
+        }
+        ("machines", Some(machine)) => {
+            let reaches = |node: &NodeEntry| !node.is_agent() && node.machines.iter().any(|it| it == machine);
+            let is_own = known.nodes.get(&fleet.node).is_some_and(reaches);
+            let other = || known.nodes.iter().find(|(_, node)| reaches(node));
+            return if is_own { None } else { named(other()?.0) };
+        }
+        ("runs", Some(run)) if *request.method() == Method::GET => known.job_of_run(run)?,
+        ("jobs", Some(job)) if *request.method() == Method::GET => known.job(job.parse().ok()?)?,
         _ => return None,
     };
     let name = job.node.clone().filter(|node| *node != fleet.node)?;
-    let entry = known.nodes.get(&name)?.clone();
+    let node = known.nodes.get(&name)?.clone();
     // A run that has ended is in each archive, sooner or later, or was removed; what its command said is where it was said.
     let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
     let is_here = archived.is_some_and(|archived| archived.removed.is_some() || archive::is_imported(lab, archived));
-    (!is_here).then(|| (job.clone(), name, entry))
+    (!is_here).then(|| Elsewhere { job: Some(job.clone()), name, node })
 }
 
 /// An answer as it comes, until something else has happened.

@@ -54,7 +54,7 @@ pub(crate) const LOOKING: usize = 3;
 pub(crate) const DOING: usize = 2;
 
 /// One that takes longer is ended: a machine that is away is given up long before.
-const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
+pub(crate) const LONGEST_COMMAND: Duration = Duration::from_secs(15 * 60);
 
 /// So much of what a run said an agent leaves.
 const LOG_SENT: usize = 16 * 1024;
@@ -562,6 +562,7 @@ pub(crate) async fn ask_if(lab: &Arc<Lab>, words: Vec<String>) -> Result<(bool, 
 
 /// What `stend check` prints of a machine, fit or not.
 pub(crate) async fn check(lab: &Arc<Lab>, machine: &str) -> Result<Vec<u8>, Problem> {
+    let machine = lab.name_here(machine);
     let output = looked(lab, lab.command(&["check".to_owned(), format!("--on={machine}")])).await?;
     if output.stdout.is_empty() { Err(refused(&output)) } else { Ok(output.stdout) }
 }

@@ -1505,6 +1505,7 @@ server-nodes = Nodes
 server-no-fleet = This server is of no fleet: stend serve --fleet makes it a node of one.
 server-at-work = At work for
 server-version = Version
+server-node = Node
 server-node-load = Load / CPUs
 server-node-archive = Archived runs
 server-node-free = Free

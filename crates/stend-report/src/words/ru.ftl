@@ -1514,6 +1514,7 @@ server-nodes = Узлы
 server-no-fleet = Этот сервер не входит в группу узлов. Чтобы включить его, запустите stend serve --fleet.
 server-at-work = Измеряет
 server-version = Версия
+server-node = Узел
 server-node-load = Загрузка / ядер
 server-node-archive = Прогонов в архиве
 server-node-free = Свободно

@@ -1,4 +1,4 @@
-//! The rigs of this machine: storage that is set up and taken down.
+//! The rigs of a node's machine: storage that is set up and taken down.
 
 use std::sync::Arc;
 
@@ -21,9 +21,20 @@ use crate::work;
 #[template(path = "rigs.html")]
 struct Rigs {
     reader: Reader,
+    /// The node whose rigs these are, in a fleet.
+    here: Option<String>,
+    /// The nodes of the fleet that have rigs.
+    nodes: Vec<String>,
     rigs: Vec<Rig>,
     form: RigForm,
     problem: Option<String>,
+}
+
+impl Rigs {
+    /// What says in an address which node's rigs are meant.
+    fn of_node(&self) -> String {
+        self.here.as_ref().map_or_else(String::new, |here| format!("?node={here}"))
+    }
 }
 
 /// A rig, as `stend target status` finds it.
@@ -77,7 +88,15 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option
     let printed = work::ask(lab, ["target", "status", "--json"].map(str::to_owned).into()).await?;
     let all: All = serde_json::from_slice(&printed)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
-    Ok(Rigs { reader, rigs: all.targets, form, problem })
+    let known = lab.known();
+    let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
+    let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
+    Ok(Rigs { reader, here, nodes, rigs: all.targets, form, problem })
+}
+
+/// Where the rigs of this node are shown, also by other nodes.
+fn place(lab: &Lab) -> String {
+    lab.fleet.as_ref().map_or_else(|| "/rigs".to_owned(), |fleet| format!("/rigs?node={}", fleet.node))
 }
 
 /// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.
@@ -90,7 +109,7 @@ pub(crate) async fn up(lab: Served, reader: Reader, Form(form): Form<RigForm>) -
         Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "kind: it is file or pool"))
     };
     match done {
-        Ok(()) => Redirect::to("/rigs").into_response(),
+        Ok(()) => Redirect::to(&place(&lab)).into_response(),
         Err(problem) => {
             let said = Some(problem.detail().to_owned());
             let rigs = gathered(&lab, reader.clone(), form, said).await;
@@ -104,7 +123,7 @@ pub(crate) async fn up(lab: Served, reader: Reader, Form(form): Form<RigForm>) -
 pub(crate) async fn down(lab: Served, reader: Reader, Path(name): Path<String>) -> Response {
     let words = vec!["target".to_owned(), "down".into(), format!("--name={name}")];
     let done = done(&lab, reader.asker(), words, (Kind::RigDown, name, String::new())).await;
-    to(reader, done.map(|()| "/rigs".into()))
+    to(reader, done.map(|()| place(&lab)))
 }
 
 async fn done(

@@ -7,8 +7,8 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{archived, join_quickly, own_address, quick_node, two_nodes};
 use crate::common::{Gate, Stand, wait_until};
+use crate::nodes::{archived, join_quickly, own_address, quick_node, two_nodes};
 use crate::serve::{Server, gate, short_on};
 
 /// A machine with an agent.

@@ -10,9 +10,9 @@ use stend_testing::clock::Clock;
 
 use crate::access::puts_back;
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{archived, join, join_quickly, quick_node, two_nodes};
 use crate::common::sshd::Sshd;
 use crate::common::{Stand, wait_until};
+use crate::nodes::{archived, join, join_quickly, quick_node, two_nodes};
 use crate::serve::{Server, gate, short, short_on};
 
 /// A node that has joined a fleet.
@@ -105,6 +105,41 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
     let _beta = quick_node(&other, &etcd, "beta");
     wait_until("the file is mended", || std::fs::read(&file).is_ok_and(|file| file == whole));
     wait_until("it is noted", || alpha.get("/api/v1/journal?category=machines").body.contains("archive-mended"));
+}
+
+#[test]
+fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other) = (Stand::new(), Stand::new());
+    let (alpha, _beta) = two_nodes(&one, &other, &etcd);
+    wait_until("alpha has heard of beta", || alpha.get("/api/v1/machines").body.contains("beta"));
+    for machine in ["alpha", "beta"] {
+        let page = alpha.get(&format!("/machines/{machine}"));
+        assert!(page.status == 200 && page.body.contains("id=\"now\""), "{machine}: {}", page.body);
+        let checked = alpha.ask("POST", &format!("/machines/{machine}/check"), &[], "");
+        assert!(checked.status == 200 && checked.body.contains("role=\"status\""), "{machine}: {}", checked.body);
+    }
+    let form = "content-type: application/x-www-form-urlencoded";
+    let page = alpha.get("/rigs");
+    assert!(page.body.contains(">alpha</strong>") && page.body.contains("/rigs?node=beta"), "{}", page.body);
+    let up = alpha.ask("POST", "/rigs?node=beta", &[form], "kind=file&name=r1&luns=1&lun_size=1MiB&disks=");
+    assert_eq!(up.status, 303, "{}", up.body);
+    let stands = |stand: &Stand| stand.run(&["target", "status"]).out.contains("r1");
+    assert!(stands(&other) && !stands(&one));
+    let of_beta = alpha.get("/rigs?node=beta").body;
+    assert!(of_beta.contains("/rigs/r1/down?node=beta") && !alpha.get("/rigs").body.contains("r1"), "{of_beta}");
+    assert_eq!(alpha.ask("POST", "/rigs/r1/down?node=beta", &[form], "").status, 303);
+    assert!(!stands(&other));
+    let journal = alpha.get("/api/v1/journal?category=machines").json()["entries"].clone();
+    let kinds: Vec<_> = journal.as_array().unwrap().iter().map(|entry| entry["kind"].clone()).collect();
+    assert!(kinds.contains(&json!("rig-up")) && kinds.contains(&json!("rig-down")), "{journal:#}");
+    // A user who may not set up rigs here may not there.
+    one.fine(&["users", "add", "anna", "--role", "admin"]);
+    let password = one.fine(&["users", "add", "vera", "--role", "viewer"]).out;
+    let alpha = alpha.signed_in_as("vera", password.trim());
+    for path in ["/rigs?node=beta", "/machines/beta/check"] {
+        assert_eq!(alpha.ask("POST", path, &[form], "kind=file").status, 403, "{path}");
+    }
 }
 
 #[test]

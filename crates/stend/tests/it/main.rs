@@ -39,6 +39,7 @@ mod load;
 mod locks;
 mod looking_on;
 mod names;
+mod nodes;
 mod own_work;
 mod profile;
 mod public;

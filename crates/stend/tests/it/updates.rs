@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
-use crate::common::fleets::{join, own_address, quick_node};
 use crate::common::{Gate, Stand, probe, wait_until};
+use crate::nodes::{join, own_address, quick_node};
 use crate::serve::{Server, gate, short, short_on};
 
 /// A program of one's own that is `stend`, with more bytes at its end, which change nothing but its SHA-256.

@@ -1,7 +1,6 @@
 //! What the end-to-end tests share: the real `stend` with the real `stend-probe`, in a store of its own.
 
 pub(crate) mod etcd;
-pub(crate) mod fleets;
 pub(crate) mod forge;
 pub(crate) mod histories;
 pub(crate) mod pools;

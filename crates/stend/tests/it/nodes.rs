@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use super::Stand;
-use super::etcd::Etcd;
+use crate::common::Stand;
+use crate::common::etcd::Etcd;
 use crate::serve::Server;
 
 /// Makes a store that of a node.
