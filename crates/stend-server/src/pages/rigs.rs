@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::Form;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use axum::response::{Redirect, Response};
 use serde::Deserialize;
 
-use super::{Reader, Served, page, to};
+use super::{Reader, Served, page, to, trouble};
 use crate::accounts::{Role, Who};
+use crate::api::brief;
 use crate::journal::Kind;
 use crate::lab::Lab;
 use crate::problem::Problem;
@@ -79,7 +80,24 @@ impl RigForm {
     }
 }
 
-pub(crate) async fn rigs(lab: Served, reader: Reader) -> Response {
+/// Whose rigs are meant, in a fleet.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Whose {
+    node: Option<String>,
+}
+
+impl Whose {
+    /// Refuses what is meant for a node that is not there: what is for another one has been passed on.
+    fn check(&self, lab: &Lab) -> Result<(), Problem> {
+        let other = self.node.iter().find(|node| *node != lab.here());
+        other.map_or(Ok(()), |node| Err(Problem::not_found(format!("there is no node \"{}\"", brief(node)))))
+    }
+}
+
+pub(crate) async fn rigs(lab: Served, reader: Reader, Query(whose): Query<Whose>) -> Response {
+    if let Err(problem) = whose.check(&lab) {
+        return trouble(reader, &problem);
+    }
     let rigs = gathered(&lab, reader.clone(), RigForm::default(), None).await;
     page(reader, rigs)
 }
@@ -100,7 +118,10 @@ fn place(lab: &Lab) -> String {
 }
 
 /// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.
-pub(crate) async fn up(lab: Served, reader: Reader, Form(form): Form<RigForm>) -> Response {
+pub(crate) async fn up(lab: Served, reader: Reader, Query(whose): Query<Whose>, Form(form): Form<RigForm>) -> Response {
+    if let Err(problem) = whose.check(&lab) {
+        return trouble(reader, &problem);
+    }
     let is_offered = matches!(form.kind.as_str(), "file" | "pool");
     let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or("target").to_owned();
     let done = if is_offered {
@@ -120,7 +141,15 @@ pub(crate) async fn up(lab: Served, reader: Reader, Form(form): Form<RigForm>) -
     }
 }
 
-pub(crate) async fn down(lab: Served, reader: Reader, Path(name): Path<String>) -> Response {
+pub(crate) async fn down(
+    lab: Served,
+    reader: Reader,
+    Query(whose): Query<Whose>,
+    Path(name): Path<String>,
+) -> Response {
+    if let Err(problem) = whose.check(&lab) {
+        return trouble(reader, &problem);
+    }
     let words = vec!["target".to_owned(), "down".into(), format!("--name={name}")];
     let done = done(&lab, reader.asker(), words, (Kind::RigDown, name, String::new())).await;
     to(reader, done.map(|()| place(&lab)))

@@ -126,6 +126,8 @@ fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     assert_eq!(up.status, 303, "{}", up.body);
     let stands = |stand: &Stand| stand.run(&["target", "status"]).out.contains("r1");
     assert!(stands(&other) && !stands(&one));
+    let nobodys = alpha.ask("POST", "/rigs?node=gamma", &[form], "kind=file&name=r2&luns=1&lun_size=1MiB&disks=");
+    assert_eq!(nobodys.status, 404, "{}", nobodys.body);
     let of_beta = alpha.get("/rigs?node=beta").body;
     assert!(of_beta.contains("/rigs/r1/down?node=beta") && !alpha.get("/rigs").body.contains("r1"), "{of_beta}");
     assert_eq!(alpha.ask("POST", "/rigs/r1/down?node=beta", &[form], "").status, 303);
