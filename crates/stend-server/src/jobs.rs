@@ -203,6 +203,9 @@ impl Chosen {
     pub(crate) fn name_machine(&mut self, name: &str) {
         for choice in self.0.values_mut() {
             choice.machine.iter_mut().filter(|machine| *machine == HERE).for_each(|machine| name.clone_into(machine));
+            if choice.passed_over.remove(HERE) {
+                choice.passed_over.insert(name.to_owned());
+            }
         }
     }
 }
@@ -420,7 +423,8 @@ impl Edit<'_, '_> {
         }
         let began_at = Some(Timestamp::now().to_string());
         let node = node.map(str::to_owned);
-        self.put_progress(id, &Progress { state: State::Running, began_at, node, ..Progress::of(job) });
+        let (state, reason) = (State::Running, None);
+        self.put_progress(id, &Progress { state, reason, began_at, node, ..Progress::of(job) });
         true
     }
 
@@ -434,9 +438,11 @@ impl Edit<'_, '_> {
             it.name != machine && it.is_meant_by(&job.order.machine) && !self.known.is_passed_over(job, it)
         };
         let is_fixed = self.known.jobs.range(numbers).any(|(_, it)| has_begun(it));
-        if is_fixed || !all.iter().any(is_left) || !self.set(id, &[State::Running], State::Waiting, why) {
+        if is_fixed || !all.iter().any(is_left) || job.state != State::Running {
             return false;
         }
+        let (reason, began_at, node) = (why.map(str::to_owned), None, None);
+        self.put_progress(id, &Progress { state: State::Waiting, reason, began_at, node, ..Progress::of(job) });
         self.choose(job, |choice| {
             choice.machine = None;
             choice.passed_over.insert(machine.to_owned());

@@ -131,7 +131,7 @@ fn post(
     for (name, value) in headers {
         request = request.header(name, value);
     }
-    let request = request.config().timeout_recv_response(Some(wait)).build();
+    let request = request.config().timeout_recv_response(Some(wait)).timeout_per_read(Some(wait)).build();
     request.send(body).map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
 }
 
@@ -233,13 +233,15 @@ pub(crate) fn asker(lab: &Lab, bearer: &str, headers: &HeaderMap) -> Option<Who>
 
 /// Passes on what is asked of a run, a machine or a rig that another node has: what it is like now, that node alone can say.
 pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
-    let Some(Elsewhere { job, name, node }) = other_node(&lab, &request) else { return next.run(request).await };
-    if let Some(job) = job.clone().filter(|_| node.is_agent()) {
+    let Some(Elsewhere { job, nodes }) = other_node(&lab, &request) else { return next.run(request).await };
+    if let Some(job) = job.clone().filter(|_| nodes.iter().all(|(_, node)| node.is_agent())) {
         // Nobody reaches it; what it has made of the run all nodes can have.
         parts::follow(&lab, job).await;
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
+    // What this node has heard of a machine is better than nothing.
+    let is_shown = head.method == Method::GET && head.uri.path().starts_with("/machines/");
     let who = head.extensions.get::<Who>().cloned();
     let mut headers = HeaderMap::new();
     for name in &ASKED {
@@ -261,20 +263,16 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
             Err(problem) => return problem.into_response(),
         },
     };
+    if sent.is_some() {
+        headers.extend(head.headers.get(CONTENT_TYPE).map(|kind| (CONTENT_TYPE, kind.clone())));
+    }
+    let names = nodes.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let asked = {
         let lab = Arc::clone(&lab);
-        tokio::task::spawn_blocking(move || match sent {
-            None => ask(&lab, &node, &path, &headers),
-            Some(body) => {
-                let kind = head.headers.get(CONTENT_TYPE).map(|kind| (CONTENT_TYPE, kind.clone()));
-                headers.extend(kind);
-                post(&lab, &node, &path, &headers, &body, LONGEST_COMMAND + PATIENCE)
-            }
-        })
-        .await
+        tokio::task::spawn_blocking(move || first_answer(&lab, nodes, &path, &headers, sent.as_deref())).await
     };
     match asked.unwrap_or_else(|panic| Err(ServerError::Refused(panic.to_string()))) {
-        Ok(answer) => {
+        Ok((name, answer)) => {
             let until = async move {
                 match followed {
                     Some(job) => handed_on(lab, job.run, move |node| node != Some(&name)).await,
@@ -285,12 +283,38 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
         }
         // A browser gives a stream up for good that is refused. It asks again when one ends, and by then another node may have the run.
         Err(_) if is_followed => ([(CONTENT_TYPE, "text/event-stream")], ASK_AGAIN).into_response(),
+        Err(_) if is_shown => next.run(Request::from_parts(head, Body::empty())).await,
         Err(why) => {
-            let said = format!("node {name} has this, and does not answer: {why}");
+            let said = format!("node {names} has this, and does not answer: {why}");
             let problem = Problem::new(StatusCode::BAD_GATEWAY, said);
             if is_page { crate::pages::trouble(reader, &problem) } else { problem.into_response() }
         }
     }
+}
+
+/// What the first node says that answers, of those that are heard of first.
+fn first_answer(
+    lab: &Lab,
+    mut nodes: Vec<(String, NodeEntry)>,
+    path: &str,
+    headers: &HeaderMap,
+    sent: Option<&[u8]>,
+) -> Result<(String, Answer), ServerError> {
+    if let Some((fleet, heard)) = lab.fleet.as_ref().and_then(|fleet| Some((fleet, fleet.heard(lab).ok()?))) {
+        nodes.sort_by_key(|(name, _)| !heard.get(name).is_some_and(|node| fleet.is_there(node.silence)));
+    }
+    let mut last = ServerError::Refused("no node has it".into());
+    for (name, node) in nodes {
+        let asked = match sent {
+            None => ask(lab, &node, path, headers),
+            Some(body) => post(lab, &node, path, headers, body, LONGEST_COMMAND + PATIENCE),
+        };
+        match asked {
+            Ok(answer) => return Ok((name, answer)),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Waits until a run's job is that of a node of which this is so.
@@ -306,42 +330,43 @@ pub(crate) async fn handed_on(lab: Arc<Lab>, run: String, is_it: impl Fn(Option<
     }
 }
 
-/// What another node has.
+/// What other nodes have.
 struct Elsewhere {
     /// The job, if it is about a run.
     job: Option<Job>,
-    name: String,
-    node: NodeEntry,
+    /// The node, or each that reaches a machine.
+    nodes: Vec<(String, NodeEntry)>,
 }
 
 /// The other node that has what a request is about: works for the run, or did and has not handed it on yet; reaches the machine; or is named for its
 /// rigs. A node passes on nothing that was passed on to it.
 fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     let fleet = lab.fleet.as_ref()?;
-    if is_passed_on(request.headers()) {
+    let is_read = *request.method() == Method::GET;
+    // Each other method is passed on as none: HEAD is safe wherever it comes from, and what it would be elsewhere is not.
+    if is_passed_on(request.headers()) || !is_read && *request.method() != Method::POST {
         return None;
     }
     let path = request.uri().path();
     let mut parts = path.strip_prefix("/api/v1").unwrap_or(path).trim_start_matches('/').split('/');
     let (kind, which) = (parts.next()?, parts.next());
     let known = lab.known();
-    let named = |name: &str| {
-        let node = known.nodes.get(name).filter(|node| name != fleet.node && !node.is_agent())?.clone();
-        Some(Elsewhere { job: None, name: name.to_owned(), node })
-    };
     let job = match (kind, which) {
         ("rigs", _) => {
             let mut fields = request.uri().query()?.split('&');
-            return named(fields.find_map(|field| field.strip_prefix("node="))?);
+            let name = fields.find_map(|field| field.strip_prefix("node="))?;
+            let node = known.nodes.get(name).filter(|node| name != fleet.node && !node.is_agent())?;
+            return Some(Elsewhere { job: None, nodes: vec![(name.to_owned(), node.clone())] });
         }
         ("machines", Some(machine)) => {
             let reaches = |node: &NodeEntry| !node.is_agent() && node.machines.iter().any(|it| it == machine);
             let is_own = known.nodes.get(&fleet.node).is_some_and(reaches);
-            let other = || known.nodes.iter().find(|(_, node)| reaches(node));
-            return if is_own { None } else { named(other()?.0) };
+            let others = known.nodes.iter().filter(|(_, node)| !is_own && reaches(node));
+            let nodes: Vec<_> = others.map(|(name, node)| (name.to_owned(), node.clone())).collect();
+            return (!nodes.is_empty()).then_some(Elsewhere { job: None, nodes });
         }
-        ("runs", Some(run)) if *request.method() == Method::GET => known.job_of_run(run)?,
-        ("jobs", Some(job)) if *request.method() == Method::GET => known.job(job.parse().ok()?)?,
+        ("runs", Some(run)) if is_read => known.job_of_run(run)?,
+        ("jobs", Some(job)) if is_read => known.job(job.parse().ok()?)?,
         _ => return None,
     };
     let name = job.node.clone().filter(|node| *node != fleet.node)?;
@@ -349,7 +374,7 @@ fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     // A run that has ended is in each archive, sooner or later, or was removed; what its command said is where it was said.
     let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
     let is_here = archived.is_some_and(|archived| archived.removed.is_some() || archive::is_imported(lab, archived));
-    (!is_here).then(|| Elsewhere { job: Some(job.clone()), name, node })
+    (!is_here).then(|| Elsewhere { job: Some(job.clone()), nodes: vec![(name, node)] })
 }
 
 /// An answer as it comes, until something else has happened.

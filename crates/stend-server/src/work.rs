@@ -46,6 +46,9 @@ const AWAY: i32 = 4;
 const LONGEST_HELD: Duration = Duration::from_secs(600);
 const RETRIED: Duration = Duration::from_secs(2);
 
+/// How often the queue is looked at if nothing is heard of it.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+
 /// What cannot be written down is tried again after so long at most.
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
@@ -69,7 +72,8 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
         if !lab.fleet.as_ref().is_some_and(|fleet| fleet.is_fenced()) {
             give_out(&lab).await;
         }
-        if changes.changed().await.is_err() {
+        // What was changed while a node did not hear of it wakes nobody.
+        if matches!(tokio::time::timeout(LONGEST_SLEEP, changes.changed()).await, Ok(Err(_))) {
             return;
         }
     }

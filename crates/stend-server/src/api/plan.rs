@@ -78,23 +78,22 @@ pub(crate) async fn planned(lab: &Arc<Lab>, batch: &Batch, who: Option<&Who>) ->
     let (reached, known) = (blocking(lab, Lab::reached).await??, lab.machines().await?);
     let (mut tried, mut refused) = (BTreeSet::new(), None);
     loop {
-        let mut machines = Vec::new();
+        let (before, mut machines) = (tried.len(), Vec::new());
         for wanted in &batch.machines {
-            let is_tried = |machine: &Machine| is_label(wanted) && tried.contains(&machine.name);
-            let is_meant = |machine: &&Machine| machine.is_meant_by(wanted) && !is_tried(machine);
-            match reached.iter().chain(&known).find(is_meant) {
-                Some(machine) => machines.push(machine.name.clone()),
-                None => return Err(refused.unwrap_or_else(|| no_machine(wanted, &known).unprocessable())),
+            let meant = || reached.iter().chain(&known).filter(|machine| machine.is_meant_by(wanted));
+            let machine = meant().find(|machine| !tried.contains(&machine.name)).or_else(|| meant().next());
+            let machine = machine.ok_or_else(|| no_machine(wanted, &known).unprocessable())?;
+            if is_label(wanted) {
+                tried.insert(machine.name.clone());
             }
+            machines.push(machine.name.clone());
         }
-        let chosen = batch.machines.iter().zip(&machines).filter(|(wanted, _)| is_label(wanted));
-        let chosen: Vec<String> = chosen.map(|(_, machine)| machine.clone()).collect();
+        if let Some(problem) = refused.take_if(|_| tried.len() == before || before >= TRIED) {
+            return Err(problem);
+        }
         match planned_on(lab, &Batch { machines, ..batch.clone() }, &reached, who).await {
             // Another machine with the label may be there.
-            Err(problem)
-                if problem.status() == StatusCode::SERVICE_UNAVAILABLE && !chosen.is_empty() && tried.len() < TRIED =>
-            {
-                tried.extend(chosen);
+            Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE && !tried.is_empty() => {
                 refused = Some(problem);
             }
             planned => return planned,
@@ -153,11 +152,11 @@ async fn elsewhere(lab: &Arc<Lab>, nodes: Vec<String>, batch: Batch, who: &Who) 
                 .as_ref()
                 .is_some_and(|(fleet, heard)| heard.get(name).is_some_and(|node| fleet.is_there(node.silence)))
         };
-        // A node of the version before has one run at a time.
+        let own = lab.known().nodes.get(lab.here()).and_then(|node| node.program.clone());
+        let is_same = |node: &NodeEntry| node.program == own;
+        let is_one = batch.runs() == 1;
         let asked = match &batch.machines[..] {
-            [machine] if batch.runs() == 1 => {
-                serde_json::to_value(Order { machine: machine.clone(), ..batch.order.clone() })
-            }
+            [machine] if is_one => serde_json::to_value(Order { machine: machine.clone(), ..batch.order.clone() }),
             _ => serde_json::to_value(&batch),
         };
         let asked = asked.expect("an order can be written");
@@ -166,8 +165,12 @@ async fn elsewhere(lab: &Arc<Lab>, nodes: Vec<String>, batch: Batch, who: &Who) 
             let Some(entry) = lab.known().nodes.get(node).cloned() else { continue };
             match peers::send(lab, &entry, "/api/v1/plan", &who, &asked) {
                 Ok(Ok(Plan { plan, .. })) => return Ok(Some(plan)),
-                // What is wrong with an order is wrong on each node.
-                Ok(Err(problem)) if problem.status() == StatusCode::UNPROCESSABLE_ENTITY => return Err(problem),
+                // What is wrong with an order is wrong on each node, but one of the version before may not read what is asked.
+                Ok(Err(problem))
+                    if problem.status() == StatusCode::UNPROCESSABLE_ENTITY && (is_one || is_same(&entry)) =>
+                {
+                    return Err(problem);
+                }
                 // It may not have heard of whoever asks, or not reach the machine at this moment.
                 Ok(Err(problem)) => refused = Some(problem),
                 Err(_) => {}

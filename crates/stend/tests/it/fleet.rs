@@ -111,7 +111,7 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
 fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
-    let (alpha, _beta) = two_nodes(&one, &other, &etcd);
+    let (alpha, beta) = two_nodes(&one, &other, &etcd);
     wait_until("alpha has heard of beta", || alpha.get("/api/v1/machines").body.contains("beta"));
     for machine in ["alpha", "beta"] {
         let page = alpha.get(&format!("/machines/{machine}"));
@@ -130,6 +130,9 @@ fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     assert_eq!(nobodys.status, 404, "{}", nobodys.body);
     let of_beta = alpha.get("/rigs?node=beta").body;
     assert!(of_beta.contains("/rigs/r1/down?node=beta") && !alpha.get("/rigs").body.contains("r1"), "{of_beta}");
+    // What browsers may send from any page does nothing.
+    let begun = alpha.send("HEAD", "/rigs/r1/down?node=beta", &[], "").lines().next().unwrap().unwrap();
+    assert!(begun.contains(" 405 ") && stands(&other), "{begun}");
     assert_eq!(alpha.ask("POST", "/rigs/r1/down?node=beta", &[form], "").status, 303);
     assert!(!stands(&other));
     let journal = alpha.get("/api/v1/journal?category=machines").json()["entries"].clone();
@@ -142,6 +145,10 @@ fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     for path in ["/rigs?node=beta", "/machines/beta/check"] {
         assert_eq!(alpha.ask("POST", path, &[form], "kind=file").status, 403, "{path}");
     }
+    // What is known of a machine is shown when its node is not there.
+    beta.kill(Signal::KILL);
+    let page = alpha.get("/machines/beta");
+    assert!(page.status == 200 && !page.body.contains("id=\"now\""), "{}", page.body);
 }
 
 #[test]
