@@ -7,6 +7,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use stend_fleet::{
     Agreement, Alone, Change, Claims, Committed, Condition, Draft, Entry, Known, Mirror, Reading, Revision, Table,
 };
@@ -222,28 +224,24 @@ pub(crate) fn to_move(store: &Path, node: &str) -> Result<Vec<Change>, ServerErr
             continue;
         }
         let strange = |error: serde_json::Error| ServerError::Refused(format!("{}: {key}: {error}", path.display()));
-        let value = if key.starts_with("lab/order/") {
-            let mut ordered: Ordered = serde_json::from_str(&entry.value).map_err(strange)?;
-            ordered.name_machine(node);
-            serde_json::to_string(&ordered).map_err(strange)?
-        } else if key.starts_with("lab/chosen/") {
-            let mut chosen: Chosen = serde_json::from_str(&entry.value).map_err(strange)?;
-            chosen.name_machine(node);
-            serde_json::to_string(&chosen).map_err(strange)?
-        } else if key.starts_with("lab/line/") {
-            let mut line: Planned = serde_json::from_str(&entry.value).map_err(strange)?;
-            line.name_machine(node);
-            serde_json::to_string(&line).map_err(strange)?
-        } else if key.starts_with("lab/former/") {
-            let mut former: Former = serde_json::from_str(&entry.value).map_err(strange)?;
-            former.name_machine(node);
-            serde_json::to_string(&former).map_err(strange)?
-        } else {
-            entry.value
+        let value = match key.strip_prefix("lab/").and_then(|rest| rest.split_once('/')) {
+            Some(("order", _)) => changed(&entry.value, |ordered: &mut Ordered| ordered.name_machine(node)),
+            Some(("chosen", _)) => changed(&entry.value, |chosen: &mut Chosen| chosen.name_machine(node)),
+            Some(("line", _)) => changed(&entry.value, |line: &mut Planned| line.name_machine(node)),
+            Some(("former", _)) => changed(&entry.value, |former: &mut Former| former.name_machine(node)),
+            _ => Ok(entry.value),
         };
+        let value = value.map_err(strange)?;
         changes.push(Change::Put(entry.key, value));
     }
     Ok(changes)
+}
+
+/// An entry after a change.
+fn changed<T: Serialize + DeserializeOwned>(entry: &str, change: impl FnOnce(&mut T)) -> serde_json::Result<String> {
+    let mut read = serde_json::from_str(entry)?;
+    change(&mut read);
+    serde_json::to_string(&read)
 }
 
 /// Copies what the server of a store keeps, or its fleet, to a directory that is there. It becomes a file of one node.

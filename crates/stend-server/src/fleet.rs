@@ -310,8 +310,7 @@ pub(crate) fn start(lab: &Arc<Lab>, entry: NodeEntry) {
 
 /// Tells the fleet of this node as it is now, and gives the machines that it reaches.
 fn tell(fleet: &Fleet, lab: &Lab, entry: &NodeEntry) -> Vec<String> {
-    // A file of hosts that cannot be read now names none.
-    let reached = lab.reached().unwrap_or_else(|_| vec![Machine { name: fleet.node.clone(), labels: Labels::new() }]);
+    let reached = lab.reached_now();
     let machines = reached.iter().map(|machine| machine.name.clone()).collect();
     let labelled = reached.into_iter().filter(|machine| !machine.labels.is_empty());
     let labels = labelled.map(|machine| (machine.name, machine.labels)).collect();

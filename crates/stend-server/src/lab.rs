@@ -255,14 +255,13 @@ impl Lab {
 
     /// The machines that this server reaches: its own first, and those that `stend hosts` lists. An agent has its own alone, without labels.
     pub(crate) fn reached(&self) -> Result<Vec<Machine>, ServerError> {
-        let here = |labels| Machine { name: self.here().to_owned(), labels };
         if self.through.is_some() {
-            return Ok(vec![here(Labels::new())]);
+            return Ok(vec![self.own_machine(Labels::new())]);
         }
         let hosts = Hosts::read(&self.store).map_err(|error| ServerError::Refused(error.to_string()))?;
         let labels = |known: &Known| known.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let own = hosts.find(HERE).or_else(|| hosts.find(self.here()));
-        let mut machines = vec![here(own.map(labels).unwrap_or_default())];
+        let mut machines = vec![self.own_machine(own.map(labels).unwrap_or_default())];
         let others = hosts.all().iter().filter(|host| host.name != HERE && host.name != self.here());
         machines.extend(others.map(|host| {
             // For a label one is not taken that nothing says how to reach, nor this one by another name.
@@ -271,6 +270,15 @@ impl Lab {
             Machine { name: host.name.clone(), labels }
         }));
         Ok(machines)
+    }
+
+    /// The machines that this server reaches now: its own alone while the file of hosts cannot be read.
+    pub(crate) fn reached_now(&self) -> Vec<Machine> {
+        self.reached().unwrap_or_else(|_| vec![self.own_machine(Labels::new())])
+    }
+
+    fn own_machine(&self, labels: Labels) -> Machine {
+        Machine { name: self.here().to_owned(), labels }
     }
 
     /// The machines that can be measured: those that this server reaches, and those that other nodes do.

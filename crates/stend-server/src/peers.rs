@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Query, Request, State};
 use axum::http::header::{
     ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, ETAG,
     IF_NONE_MATCH, LOCATION,
@@ -33,6 +33,7 @@ use crate::guard;
 use crate::jobs::Job;
 use crate::lab::Lab;
 use crate::pages::Reader;
+use crate::pages::rigs::Whose;
 use crate::parts;
 use crate::problem::Problem;
 use crate::work::LONGEST_COMMAND;
@@ -353,10 +354,9 @@ fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     let known = lab.known();
     let job = match (kind, which) {
         ("rigs", _) => {
-            let mut fields = request.uri().query()?.split('&');
-            let name = fields.find_map(|field| field.strip_prefix("node="))?;
-            let node = known.nodes.get(name).filter(|node| name != fleet.node && !node.is_agent())?;
-            return Some(Elsewhere { job: None, nodes: vec![(name.to_owned(), node.clone())] });
+            let name = Query::<Whose>::try_from_uri(request.uri()).ok()?.0.node.filter(|name| *name != fleet.node)?;
+            let node = known.nodes.get(&name).filter(|node| !node.is_agent())?.clone();
+            return Some(Elsewhere { job: None, nodes: vec![(name, node)] });
         }
         ("machines", Some(machine)) => {
             let reaches = |node: &NodeEntry| !node.is_agent() && node.machines.iter().any(|it| it == machine);

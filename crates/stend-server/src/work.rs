@@ -31,7 +31,7 @@ use crate::files::{self, Directory};
 use crate::fleet;
 use crate::jobs::{Job, State};
 use crate::journal::Kind;
-use crate::lab::{Lab, Labels, Machine};
+use crate::lab::{Lab, Machine};
 use crate::order::Order;
 use crate::parts;
 use crate::problem::Problem;
@@ -81,10 +81,7 @@ pub(crate) async fn dispatch(lab: Arc<Lab>) {
 
 async fn give_out(lab: &Arc<Lab>) {
     let reading = Arc::clone(lab);
-    let reached = tokio::task::spawn_blocking(move || reading.reached()).await;
-    // A file of hosts that cannot be read now may be later.
-    let here = || vec![Machine { name: lab.here().to_owned(), labels: Labels::new() }];
-    let reached = reached.ok().and_then(Result::ok).unwrap_or_else(here);
+    let Ok(reached) = tokio::task::spawn_blocking(move || reading.reached_now()).await else { return };
     let (open, claimed) = {
         let known = lab.known();
         let of_jobs = |(job, claim): (&str, &Claim)| Some((job.parse().ok()?, claim.clone()));

@@ -99,7 +99,7 @@ pub(super) struct Cluster {
     pub(super) hands: Vec<Hand>,
     slowed: Mutex<Vec<(usize, Child)>>,
     /// Those of members, where they can be set.
-    clocks: Option<Vec<Clock>>,
+    clocks: Option<[Clock; MEMBERS]>,
     ground: Option<Ground>,
     _directory: TempDir,
 }
@@ -112,7 +112,7 @@ impl Cluster {
             let disk = |at: usize| Disk::new(directory.path(), &format!("m{at}"), DISK);
             Ground { hosts: Hosts::new(OVERSEER + 1), disks: (0..MEMBERS).map(disk).collect() }
         });
-        let clocks: Option<Vec<Clock>> = (0..MEMBERS).map(|_| Clock::new()).collect();
+        let clocks: Option<[Clock; MEMBERS]> = Clock::several();
         let place = |at: usize| {
             let mut place = match &ground {
                 Some(Ground { hosts, disks }) => hosts.place(at, disks[at].path().join("data")),

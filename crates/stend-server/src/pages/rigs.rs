@@ -83,7 +83,7 @@ impl RigForm {
 /// Whose rigs are meant, in a fleet.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Whose {
-    node: Option<String>,
+    pub(crate) node: Option<String>,
 }
 
 impl Whose {

@@ -27,6 +27,7 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     let alpha = node(&one, &etcd, "alpha").signed_in();
     // Whoever has signed in to one is known to all.
     let beta = node(&other, &etcd, "beta").signed_in_with(&alpha);
+    wait_until("alpha has heard of beta", || alpha.get("/api/v1/machines").body.contains("beta"));
     let made = alpha.order(&short_on("beta"), &[]);
     assert_eq!(made.status, 201, "{}", made.body);
     let here = beta.order(&short(), &[]);
@@ -36,7 +37,8 @@ fn whichever_node_is_asked_a_job_is_done_by_the_one_that_has_the_machine() {
     for job in [&made, &here, &there] {
         beta.until(&job.json()["id"], "finished");
     }
-    assert_eq!(alpha.get("/api/v1/jobs").json()["jobs"], beta.get("/api/v1/jobs").json()["jobs"]);
+    let jobs = |node: &Server| node.get("/api/v1/jobs").json()["jobs"].clone();
+    wait_until("both show the same", || jobs(&alpha) == jobs(&beta));
     let refused = alpha.order(&short_on("gamma"), &[]);
     assert!(refused.status == 422 && refused.body.contains("there are alpha, beta"), "{}", refused.body);
 }
@@ -111,7 +113,12 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
 fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
-    let (alpha, beta) = two_nodes(&one, &other, &etcd);
+    join_quickly(&one.store(), &etcd, "alpha");
+    let [anna, vera] = [("anna", "admin"), ("vera", "viewer")]
+        .map(|(name, role)| one.fine(&["users", "add", name, "--role", role]).out.trim().to_owned());
+    let alpha = Server::strange(&one).signed_in_as("anna", &anna);
+    join_quickly(&other.store(), &etcd, "beta");
+    let beta = Server::strange(&other);
     wait_until("alpha has heard of beta", || alpha.get("/api/v1/machines").body.contains("beta"));
     for machine in ["alpha", "beta"] {
         let page = alpha.get(&format!("/machines/{machine}"));
@@ -135,13 +142,10 @@ fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     assert!(begun.contains(" 405 ") && stands(&other), "{begun}");
     assert_eq!(alpha.ask("POST", "/rigs/r1/down?node=beta", &[form], "").status, 303);
     assert!(!stands(&other));
-    let journal = alpha.get("/api/v1/journal?category=machines").json()["entries"].clone();
-    let kinds: Vec<_> = journal.as_array().unwrap().iter().map(|entry| entry["kind"].clone()).collect();
-    assert!(kinds.contains(&json!("rig-up")) && kinds.contains(&json!("rig-down")), "{journal:#}");
+    let journal = || alpha.get("/api/v1/journal?category=machines").body;
+    wait_until("both are noted", || journal().contains("\"rig-up\"") && journal().contains("\"rig-down\""));
     // A user who may not set up rigs here may not there.
-    one.fine(&["users", "add", "anna", "--role", "admin"]);
-    let password = one.fine(&["users", "add", "vera", "--role", "viewer"]).out;
-    let alpha = alpha.signed_in_as("vera", password.trim());
+    let alpha = alpha.signed_in_as("vera", &vera);
     for path in ["/rigs?node=beta", "/machines/beta/check"] {
         assert_eq!(alpha.ask("POST", path, &[form], "kind=file").status, 403, "{path}");
     }
@@ -445,8 +449,8 @@ fn a_server_becomes_the_first_node_with_all_that_it_had_and_leaves_again() {
     let entries = beta.get("/api/v1/journal").json()["entries"].as_array().unwrap().clone();
     let removed = entries.iter().find(|entry| entry["kind"] == "schedule-removed").unwrap()["id"].clone();
     assert_eq!(beta.ask("POST", &format!("/api/v1/journal/{removed}/put-back"), &[], "").status, 204);
-    let lines = alpha.get("/api/v1/schedule").json()["lines"].clone();
-    assert_eq!([0, 1].map(|line| lines[line]["order"]["machine"].clone()), ["alpha", "alpha"], "{lines:#}");
+    let lines = || alpha.get("/api/v1/schedule").json()["lines"].clone();
+    wait_until("alpha has both", || [0, 1].iter().all(|line| lines()[line]["order"]["machine"] == "alpha"));
     // Users are users of all nodes.
     other.fine(&["users", "add", "boris"]);
     assert_eq!(stand.fine(&["users"]).out.lines().count(), 2);

@@ -79,6 +79,7 @@ fn each_node_becomes_the_new_version_when_it_has_ended_what_it_measures() {
     let nodes = ["alpha", "beta"].map(|name| Node::new(&etcd, name));
     let alpha = nodes[0].serve().signed_in();
     let beta = nodes[1].serve().signed_in_with(&alpha);
+    wait_until("alpha has heard of beta", || alpha.get("/api/v1/machines").body.contains("beta"));
     let jobs = ["alpha", "beta", "alpha"].map(|machine| alpha.order(&short_on(machine), &[]).json()["id"].clone());
     nodes.iter().for_each(|node| node.gate.wait_until_reached());
     let place = Stand::new();
@@ -109,9 +110,10 @@ fn each_node_becomes_the_new_version_when_it_has_ended_what_it_measures() {
         beta.get("/api/v1/nodes").json()["nodes"].as_array().unwrap().iter().map(|it| it["program"].clone()).collect();
     assert!(programs.len() == 2 && programs[0] == programs[1] && programs[0].is_string(), "{programs:?}");
     assert!(nodes.iter().all(|node| node.program.with_file_name("stend.before").exists()));
-    let journal = alpha.get("/api/v1/journal?limit=1000").json();
-    let count = |kind: &str| journal["entries"].as_array().unwrap().iter().filter(|it| it["kind"] == kind).count();
-    assert_eq!((count("node-updated"), count("run-finished"), count("run-began")), (2, 3, 3));
+    let journal = || alpha.get("/api/v1/journal?limit=1000").json();
+    let count = |kind: &str| journal()["entries"].as_array().unwrap().iter().filter(|it| it["kind"] == kind).count();
+    wait_until("all is noted", || count("node-updated") == 2);
+    assert_eq!((count("run-finished"), count("run-began")), (3, 3));
     // There is nothing to do a second time.
     let (said, status) = ended(begin(&new, &nodes[0].stand));
     assert_eq!(status, Some(0), "{said}");
@@ -132,8 +134,7 @@ fn a_version_that_does_not_begin_costs_one_node() {
     let (said, status) = ended(begin(&new, &nodes[0].stand));
     assert!(status == Some(1) && said.contains("bin/stend-probe: ") && said.contains("no more nodes"), "{said}");
     assert!(nodes.iter().all(|node| !node.is_new(&new) && !node.program.with_file_name("stend.new").exists()));
-    let failed = servers[0].get("/api/v1/journal?limit=1000").body;
-    assert!(failed.contains("update-failed"), "{failed}");
+    wait_until("it is noted", || servers[0].get("/api/v1/journal?limit=1000").body.contains("update-failed"));
     // One that is not back keeps the others from their turn.
     for node in &nodes {
         std::fs::remove_dir(node.program.with_file_name("stend-probe.new")).unwrap();

@@ -79,11 +79,15 @@ pub(super) fn run(global: &Global, link: &Link, matches: &ArgMatches, given: &Gi
     getrandom::fill(&mut key).map_err(|error| Failure::unusable(format!("no random numbers: {error}")))?;
     let key: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     let interrupt = Interrupt::listen()?;
-    for (name, text) in std::mem::take(&mut asked.files) {
+    let files = std::mem::take(&mut asked.files);
+    let is_quiet = global.quiet || files.is_empty();
+    for (name, text) in files {
         let kept: Kept = link.insist(|link| link.send("/files", "text/plain", &text))?;
         asked.order()["files"][&name] = json!(kept.sha256);
     }
-    show_foreign(global, link, &mut asked)?;
+    if !is_quiet {
+        show_foreign(link, &asked)?;
+    }
     if asked.path == "/jobs" {
         let job: Job = link.insist(|link| link.post(asked.path, Some((&asked.body, &key))))?;
         return one(global, link, &job, given, &interrupt);
@@ -98,13 +102,10 @@ struct Kept {
 }
 
 /// Says what of other people is about to be run, as the server finds it.
-fn show_foreign(global: &Global, link: &Link, asked: &mut Asked) -> Result<(), Failure> {
+fn show_foreign(link: &Link, asked: &Asked) -> Result<(), Failure> {
     #[derive(Deserialize)]
     struct Plan {
         plan: String,
-    }
-    if global.quiet || asked.order()["files"].is_null() {
-        return Ok(());
     }
     let plan: Plan = link.insist(|link| link.post("/plan", Some((&asked.body, ""))))?;
     plan.plan.lines().filter(|line| line.starts_with(FOREIGN)).for_each(|line| talk!("{}", brief(line)));
