@@ -72,6 +72,8 @@ pub struct Member {
 pub struct Health {
     /// Its version: `3.4.23`.
     pub version: String,
+    /// Which cluster it is of: members that agree with each other say the same.
+    pub cluster: String,
     /// So many bytes its database has on the disk.
     pub size: u64,
     /// Whether the others follow it.

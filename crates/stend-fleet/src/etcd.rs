@@ -1,5 +1,6 @@
 //! The agreement of several nodes: etcd, 3.4 or newer, by the JSON that it speaks over HTTP.
 
+use std::collections::BTreeSet;
 use std::fmt::{Debug, Formatter};
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -46,6 +47,16 @@ struct Link {
     user: Option<(String, String)>,
     /// What etcd gave for the password. It ends with the member's process, or when it has not been used for a while.
     token: Mutex<Option<String>>,
+    cluster: Mutex<Cluster>,
+}
+
+/// Which cluster the members are of.
+#[derive(Default)]
+struct Cluster {
+    /// Its number, as the first member that answered says it.
+    id: Option<String>,
+    /// Those that are known to be of it, and have answered since.
+    members: BTreeSet<String>,
 }
 
 impl Debug for Etcd {
@@ -147,7 +158,7 @@ impl Etcd {
             .timeout_connect(Some(PATIENCE))
             .timeout_per_write(Some(PATIENCE))
             .build();
-        let link = Link { agent: config.new_agent(), user, token: Mutex::default() };
+        let link = Link { agent: config.new_agent(), user, token: Mutex::default(), cluster: Mutex::default() };
         Ok(Self { link: Arc::new(link), members: Rotation::new(members), root: format!("{root}/") })
     }
 
@@ -157,11 +168,58 @@ impl Etcd {
 
     fn ask<T: DeserializeOwned>(&self, path: &str, body: &Value, may_repeat: bool) -> Result<T, Trouble> {
         let text = body.to_string();
-        self.members.ask(may_repeat, |member| self.link.ask(member, path, &text))
+        self.members.ask(may_repeat, |member| self.link.ask_of_cluster(member, path, &text))
     }
 }
 
 impl Link {
+    /// Asks a member that is of the same cluster as the others.
+    fn ask_of_cluster<T: DeserializeOwned>(&self, member: &str, path: &str, text: &str) -> Result<T, Trouble> {
+        self.check(member)?;
+        let answer = self.ask(member, path, text);
+        if matches!(answer, Err(Trouble::Unreached(_) | Trouble::Unknown(_))) {
+            self.forget(member);
+        }
+        answer
+    }
+
+    /// Makes sure that a member is of the same cluster as the others, before it is asked for anything: a change that is
+    /// made in another one stays there.
+    fn check(&self, member: &str) -> Result<(), Trouble> {
+        if self.cluster().members.contains(member) {
+            return Ok(());
+        }
+        let health = self.health(member)?;
+        if self.cluster().members.contains(member) {
+            return Ok(());
+        }
+        Err(Trouble::Unreached(format!("{member}: {}", health.errors.join("; "))))
+    }
+
+    /// How a member is.
+    fn health(&self, member: &str) -> Result<Health, Trouble> {
+        let status: Status = self.ask(member, "/v3/maintenance/status", "{}")?;
+        let mut cluster = self.cluster();
+        let own = cluster.id.get_or_insert_with(|| status.header.cluster_id.clone()).clone();
+        let mut health = Health::from(status);
+        if health.cluster == own {
+            cluster.members.insert(member.to_owned());
+        } else {
+            cluster.members.remove(member);
+            health.errors.push(format!("it is of another cluster than the others: {}, not {own}", health.cluster));
+        }
+        Ok(health)
+    }
+
+    /// A member that was away may come back with the data of another cluster.
+    fn forget(&self, member: &str) {
+        self.cluster().members.remove(member);
+    }
+
+    fn cluster(&self) -> MutexGuard<'_, Cluster> {
+        self.cluster.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks a member, as the user where there is one.
     fn ask<T: DeserializeOwned>(&self, member: &str, path: &str, text: &str) -> Result<T, Trouble> {
         match self.ask_once(member, path, text) {
@@ -271,6 +329,10 @@ fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Revision, D::Error> {
 struct Header {
     #[serde(default, deserialize_with = "number")]
     revision: Revision,
+    #[serde(default)]
+    cluster_id: String,
+    #[serde(default)]
+    member_id: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -306,7 +368,7 @@ struct Range {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Status {
-    header: StatusHeader,
+    header: Header,
     version: String,
     #[serde(default, deserialize_with = "number")]
     db_size: Revision,
@@ -316,25 +378,21 @@ struct Status {
     errors: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct StatusHeader {
-    member_id: String,
-}
-
 impl From<Status> for Health {
     fn from(status: Status) -> Self {
         let Status { header, version, db_size, leader, mut errors } = status;
         if leader.is_empty() || leader == "0" {
             errors.push("it has no leader".into());
         }
-        Self { version, size: db_size.unsigned_abs(), is_leader: leader == header.member_id, errors }
+        let Header { cluster_id: cluster, member_id, .. } = header;
+        Self { version, cluster, size: db_size.unsigned_abs(), is_leader: leader == member_id, errors }
     }
 }
 
 impl Agreement for Etcd {
     fn members(&self) -> Vec<Member> {
         let ask = |address: String| {
-            let health = self.link.ask::<Status>(&address, "/v3/maintenance/status", "{}").map(Health::from);
+            let health = self.link.health(&address);
             Member { address, health }
         };
         self.members.all().into_iter().map(ask).collect()
@@ -444,6 +502,7 @@ struct Event {
 impl Watching {
     /// Lines as a thread reads them: the connection may be silent for long.
     fn open(&self, member: &str) -> Result<Receiver<Vec<u8>>, Trouble> {
+        self.link.check(member)?;
         // A member that has no leader for a while ends such a watch, and refuses a new one: it would be silent.
         let request = self.link.post(member, "/v3/watch").header("grpc-metadata-hasleader", "true").config();
         let request = request.timeout_recv_response(Some(PATIENCE)).timeout_per_read(Some(SILENCE)).build();
@@ -505,6 +564,7 @@ impl Watch for Watching {
                 // The member is away, or has been silent for long.
                 Some(Err(RecvTimeoutError::Disconnected)) | None => {
                     self.lines = None;
+                    self.link.forget(&member);
                     self.members.turn_from(&member);
                 }
             }

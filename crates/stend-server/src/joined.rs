@@ -82,7 +82,8 @@ pub(crate) fn name_taken(node: &str) -> String {
     format!("another node is called {node}, and is there: give this one another name with --node")
 }
 
-fn check_version(members: &[Member]) -> Result<(), ServerError> {
+fn check_members(members: &[Member]) -> Result<(), ServerError> {
+    let mut first: Option<(&str, &str)> = None;
     for Member { address, health } in members {
         let Ok(health) = health else { continue };
         let mut parts = health.version.split('.').map(|part| part.parse().unwrap_or(0));
@@ -90,6 +91,14 @@ fn check_version(members: &[Member]) -> Result<(), ServerError> {
         if version < OLDEST_ETCD {
             let [major, minor] = OLDEST_ETCD;
             let said = format!("{address} is etcd {}: a fleet takes {major}.{minor} or newer", health.version);
+            return Err(ServerError::Refused(said));
+        }
+        let (one, cluster) = *first.get_or_insert((address, &health.cluster));
+        if cluster != health.cluster {
+            let said = format!(
+                "{one} and {address} are of two clusters of etcd, {cluster} and {}: name the members of one",
+                health.cluster
+            );
             return Err(ServerError::Refused(said));
         }
     }
@@ -283,7 +292,7 @@ impl Joined {
     /// Makes sure that there is a fleet, and that it is whole.
     fn found(&self, store: &Path, first: First) -> Result<(), ServerError> {
         let etcd = self.etcd(store)?;
-        check_version(&etcd.members())?;
+        check_members(&etcd.members())?;
         let home = home(store);
         let refused = |said: String| Err(ServerError::Refused(said));
         let found = etcd.get(FOUNDED)?;

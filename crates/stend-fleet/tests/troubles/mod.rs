@@ -10,7 +10,7 @@ use stend_fleet::{
     Agreement, Change, Committed, Condition, Draft, Entry, Known, Mirror, News, Revision, Table, Told, Trouble, Watch,
 };
 use stend_testing::etcd::Member;
-use stend_testing::wait_for;
+use stend_testing::{patience, wait_for};
 
 use crate::engines::etcd;
 use crate::hosts::{Hosts, can_be_made};
@@ -119,6 +119,50 @@ fn a_member_that_is_too_old_is_refused_with_its_version() {
     assert_refused(put(&*agreement, "a", "x"), &says);
     assert_refused(agreement.members().pop().unwrap().health, &says);
     assert_refused(Mirror::<Texts>::open(agreement, "a"), &says);
+}
+
+#[test]
+fn a_member_of_another_cluster_is_never_asked() {
+    let directories = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let begun = |directory: &tempfile::TempDir| {
+        let mut member = Member::only("http", &["--unsafe-no-fsync"], directory.path())?;
+        member.wait_for_answer();
+        Some(member)
+    };
+    let Some([mut first, second]) =
+        begun(&directories[0]).zip(begun(&directories[1])).map(|(first, second)| [first, second])
+    else {
+        return;
+    };
+    let both = etcd(&format!("{},{}", first.address(), second.address()));
+    let [own, other] = [&first, &second].map(|member| etcd(member.address()));
+    put(&both, "a", "x").unwrap();
+    let mut watch = both.watch("", 0).unwrap();
+    assert_eq!(watch.next(patience()).unwrap().news.len(), 1);
+    let health: Vec<_> = both.members().into_iter().map(|member| member.health.unwrap()).collect();
+    assert!(health[0].errors.is_empty() && health[0].cluster != health[1].cluster, "{health:?}");
+    assert!(health[1].errors.iter().any(|error| error.contains("another cluster")), "{health:?}");
+    // Who has asked nobody yet goes by the first that answers.
+    assert!(etcd(&format!("{},{}", second.address(), first.address())).members()[0].health.is_ok());
+    first.kill();
+    let asked: [&dyn Fn() -> Result<(), Trouble>; 3] =
+        [&|| both.get("a").map(drop), &|| both.list("").map(drop), &|| put(&both, "b", "x").map(drop)];
+    for asked in asked {
+        for _ in 0..3 {
+            assert!(asked().is_err());
+        }
+    }
+    put(&other, "b", "of the other").unwrap();
+    assert!(watch.next(Duration::ZERO).is_err());
+    assert_eq!(other.list("").unwrap().entries.len(), 1);
+    first.begin();
+    first.wait_for_answer();
+    wait_for("the first is asked", || put(&both, "c", "x").is_ok());
+    wait_for("the news comes", || {
+        let told = watch.next(Duration::from_secs(1));
+        told.is_ok_and(|told| matches!(&told.news[..], [News::Put(entry)] if entry.key == "c"))
+    });
+    assert_eq!((own.list("").unwrap().entries.len(), other.list("").unwrap().entries.len()), (2, 1));
 }
 
 /// Members and somebody who watches, of which only the members lose each other.

@@ -163,6 +163,7 @@ fn wrong_with(status: &Value) -> Vec<String> {
                 said if said.contains("NOSPACE") => {
                     "compact and defragment its database (etcdctl compact, defrag, alarm disarm), and set ETCD_AUTO_COMPACTION_RETENTION=1h"
                 }
+                said if said.contains("another cluster") => "name the members of one cluster in fleet.toml",
                 said if said.contains("no leader") => "more than half of the members must run and reach each other",
                 _ => "start it, or replace it (docs/guide/fleet.md)",
             };

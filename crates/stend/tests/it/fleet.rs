@@ -370,7 +370,7 @@ fn a_node_whose_clock_is_set_keeps_its_run() {
 
 #[test]
 fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
-    let Some(mut etcd) = Etcd::start() else { return };
+    let Some(mut etcd) = Etcd::three() else { return };
     let stand = Stand::new();
     let gate = gate(&stand, 0);
     let alpha = quick_node(&stand, &etcd, "alpha").signed_in();
@@ -385,7 +385,23 @@ fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
     assert!(is_measured());
     etcd.kill();
     wait_until("nothing is measured any more", || !is_measured());
-    wait_until("it is said on each page", || alpha.get("/").body.contains("does not hear of the fleet"));
+    let says_so = |path: &str| alpha.get(path).body.contains("does not hear of the fleet");
+    wait_until("it is said", || says_so("/"));
+    let of_run = format!("/runs/{run}");
+    for path in [
+        &of_run,
+        "/machines/alpha",
+        "/references",
+        "/references/vostok-2020",
+        "/rigs",
+        "/schedule",
+        "/journal",
+        "/nodes",
+        "/access",
+        "/batches/1",
+    ] {
+        assert!(says_so(path), "{path}");
+    }
     let page = alpha.ask("GET", "/schedule", &["accept-language: ru"], "").body;
     assert!(page.contains("Узел потерял связь"), "{page}");
     assert!(alpha.get("/api/v1/nodes").json()["cut_off"].is_string());
@@ -396,11 +412,13 @@ fn a_node_that_is_cut_off_measures_nothing_says_so_and_goes_on_later() {
     gate.open();
     etcd.begin_again();
     alpha.until(&id, "finished");
-    wait_until("it hears again", || !alpha.get("/").body.contains("does not hear of the fleet"));
+    wait_until("it hears again", || !says_so("/"));
     let nodes = alpha.get("/api/v1/nodes").json();
     let of = |field: &str| nodes["nodes"][0][field].clone();
     assert_eq!((of("name"), of("machines"), of("runs")), (json!("alpha"), json!(["alpha"]), json!([])));
-    assert!(nodes["members"][0]["version"].as_str().unwrap().starts_with("3."), "{nodes:#}");
+    for member in 0..3 {
+        assert!(nodes["members"][member]["version"].as_str().unwrap().starts_with("3."), "{nodes:#}");
+    }
     let page = alpha.get("/nodes").body;
     assert!(page.contains("alpha") && page.contains("leads"), "{page}");
 }
@@ -528,4 +546,14 @@ fn a_name_is_one_nodes_and_a_store_is_of_one_fleet() {
     let away = strange.run(&[&serve[..], &["--fleet", "etcd://127.0.0.1:1"]].concat());
     assert!(away.status == Some(4) && away.err.lines().count() == 1, "{}", away.err);
     assert!(!strange.store().join("fleet.toml").exists(), "what could not be joined is not kept");
+    // Members of two clusters are no fleet's.
+    let another = Etcd::start().unwrap();
+    let [own, of_another] = [&etcd, &another].map(|etcd| etcd.fleet().strip_prefix("etcd://").unwrap().to_owned());
+    let both = format!("{own},{of_another}");
+    strange.refused(&["fleet", "join", &format!("etcd://{both}")], &[&own, &of_another, "two clusters"]);
+    let file = one.store().join("fleet.toml");
+    std::fs::write(&file, std::fs::read_to_string(&file).unwrap().replace(&own, &both)).unwrap();
+    let wrong = one.run(&["fleet", "doctor"]);
+    let said = wrong.err.lines().find(|line| line.contains("another cluster")).expect(&wrong.err);
+    assert!(wrong.status == Some(1) && said.contains(&of_another) && said.contains("fleet.toml"), "{}", wrong.err);
 }
