@@ -363,6 +363,15 @@ pub(crate) async fn has_duty(lab: &Arc<Lab>, name: &str) -> bool {
     claimed.unwrap_or(false)
 }
 
+/// Waits until this node does what one node does for all.
+pub(crate) async fn until_duty(lab: &Arc<Lab>, name: &str) {
+    let Some(fleet) = &lab.fleet else { return };
+    let mut changes = lab.changes();
+    while !has_duty(lab, name).await {
+        let _ = tokio::time::timeout(fleet.lease, changes.changed()).await;
+    }
+}
+
 /// Takes the jobs of nodes that are silent, where this one reaches the machine too, and what they did for all.
 fn take_over(fleet: &Fleet, lab: &Lab, machines: &[String], lookout: &mut Lookout, began: Instant) {
     // Of the others: each node is asked about by those only who could take something from it.

@@ -8,7 +8,7 @@ use stend_model::quantity::parse_share;
 
 use crate::database::Edit;
 use crate::error::ServerError;
-use crate::fleet::has_duty;
+use crate::fleet::until_duty;
 use crate::guard::now;
 use crate::journal::{Entry, Kind};
 use crate::lab::Lab;
@@ -79,11 +79,8 @@ pub(crate) async fn judge_all(lab: Arc<Lab>, rules: Vec<Rule>, retry: Retry) {
     let mut noted = lab.noted();
     let mut failures = 0;
     loop {
+        until_duty(&lab, "judge").await;
         noted.mark_unchanged();
-        if !has_duty(&lab, "judge").await {
-            let _ = tokio::time::timeout(LOOK, noted.changed()).await;
-            continue;
-        }
         match judge_next(&lab, &rules).await {
             Ok(true) => failures = 0,
             Ok(false) => {

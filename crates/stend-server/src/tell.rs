@@ -17,7 +17,7 @@ use stend_report::words::{self, Given};
 
 use crate::database::{Edit, Records};
 use crate::error::ServerError;
-use crate::fleet::has_duty;
+use crate::fleet::until_duty;
 use crate::guard::now;
 use crate::journal::{Entry, Kind};
 use crate::lab::Lab;
@@ -177,11 +177,8 @@ pub(crate) async fn follow(lab: Arc<Lab>, destination: Destination, retry: Retry
     let mut noted = lab.noted();
     let mut failures = 0;
     loop {
+        until_duty(&lab, &format!("tell {}", destination.name)).await;
         noted.mark_unchanged();
-        if !has_duty(&lab, &format!("tell {}", destination.name)).await {
-            let _ = tokio::time::timeout(LOOK, noted.changed()).await;
-            continue;
-        }
         match step(&lab, &destination, &retry, failures, began).await {
             Ok(Step::Done) => failures = 0,
             Ok(Step::Nothing) => {

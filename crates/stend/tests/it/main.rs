@@ -19,6 +19,7 @@ mod conformance;
 mod databases;
 mod documents;
 mod durability;
+mod duties;
 mod elsewhere;
 mod emulated;
 mod energy;

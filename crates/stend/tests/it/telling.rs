@@ -17,7 +17,7 @@ use crate::serve::{Server, short};
 const FORM: &str = "content-type: application/x-www-form-urlencoded";
 
 /// Writes the settings of a stand's server, which only their owner may read.
-fn settings(stand: &Stand, text: &str) {
+pub(crate) fn settings(stand: &Stand, text: &str) {
     let store = stand.store();
     std::fs::create_dir_all(&store).unwrap();
     std::fs::set_permissions(&store, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -26,11 +26,11 @@ fn settings(stand: &Stand, text: &str) {
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-const QUICKLY: &str = "[retry]\nfirst = \"10ms\"\nlongest = \"50ms\"\n";
+pub(crate) const QUICKLY: &str = "[retry]\nfirst = \"10ms\"\nlongest = \"50ms\"\n";
 
 /// What a webhook's receiver does with a request.
 #[derive(Clone, Copy)]
-enum Deed {
+pub(crate) enum Deed {
     Answer(u16),
     /// An answer that points elsewhere.
     PointTo(u16),
@@ -41,9 +41,9 @@ enum Deed {
 }
 
 /// A request as it came.
-struct Posted {
+pub(crate) struct Posted {
     head: String,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Posted {
@@ -62,7 +62,7 @@ impl Posted {
 }
 
 /// A receiver of webhooks: the first requests are met with these deeds, the others are taken.
-fn receiver(deeds: Vec<Deed>) -> (u16, Receiver<Posted>) {
+pub(crate) fn receiver(deeds: Vec<Deed>) -> (u16, Receiver<Posted>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let (send, receive) = channel();
@@ -143,7 +143,7 @@ fn kinds(entries: &[Value]) -> Vec<&str> {
 }
 
 /// Somebody tries to sign in: an entry whose text is theirs.
-fn refused_sign_in(server: &Server, name: &str) {
+pub(crate) fn refused_sign_in(server: &Server, name: &str) {
     let form = format!("name={name}&password=no");
     assert_eq!(server.ask("POST", "/sign-in", &[FORM], &form).status, 403);
 }
@@ -265,13 +265,13 @@ fn what_cannot_be_told_for_long_is_given_up_and_noted() {
 }
 
 /// A program that receives, and what it prints.
-struct Receiving {
+pub(crate) struct Receiving {
     child: Child,
-    lines: Receiver<String>,
+    pub(crate) lines: Receiver<String>,
 }
 
 impl Receiving {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
         let (send, lines) = channel();
@@ -288,7 +288,7 @@ impl Drop for Receiving {
 }
 
 /// An SMTP server by aiosmtpd: it prints its port, then each message as a line of JSON. The first sign-ins are refused, so many.
-const SMTPD: &str = r#"
+pub(crate) const SMTPD: &str = r#"
 import asyncio, json, ssl, sys
 from aiosmtpd.smtp import SMTP, AuthResult
 refuse = int(sys.argv[1])
@@ -319,7 +319,7 @@ asyncio.run(main())
 "#;
 
 /// The Python that has aiosmtpd: not any one on PATH has what the system's packages bring.
-fn python_with_smtpd() -> Option<&'static str> {
+pub(crate) fn python_with_smtpd() -> Option<&'static str> {
     let has = |python: &&str| {
         let tried = Command::new(python).args(["-c", "import aiosmtpd"]).stderr(Stdio::null()).status();
         tried.is_ok_and(|status| status.success())
@@ -353,7 +353,7 @@ fn certificate(stand: &Stand) -> (PathBuf, PathBuf) {
 }
 
 /// What a person sees of a message: its headers, unfolded and decoded, and its text.
-fn read_mail(python: &str, message: &Value) -> Value {
+pub(crate) fn read_mail(python: &str, message: &Value) -> Value {
     let script = "import sys, json, email, email.policy\n\
         m = email.message_from_string(json.load(sys.stdin)['text'], policy=email.policy.default)\n\
         print(json.dumps({'headers': [[k.lower(), str(v)] for k, v in m.items()], 'body': m.get_content()}))";
