@@ -1,10 +1,11 @@
 //! The archive of a fleet: finished runs as files that do not change, each by its SHA-256 on every node, and in every node's own store.
 //!
 //! A node offers the runs that it has finished, and takes those that others offer. What it has it reads again by the hour, and takes anew what is no
-//! longer what it was. Of a run that was removed a mark stays, by which each node removes what it has of it, however late it comes.
+//! longer what it was. Where so many copies are enough, the other nodes remove their file when those have theirs, and keep the run in their store. Of a run that was removed a mark stays, by which each node removes what it has of it, however late it comes.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ use stend_store::{Store, read_export};
 use tokio_util::io::ReaderStream;
 
 use crate::api::imports::{LARGEST, uploaded};
+use crate::copies::Nodes;
 use crate::database::{Database, Edit, Records, numbered};
 use crate::error::ServerError;
 use crate::fleet::Held;
@@ -50,13 +52,23 @@ pub(crate) struct Archived {
     /// The file's length in bytes.
     size: u64,
     /// The node that offered it.
-    node: String,
+    pub(crate) node: String,
     /// That it was removed. A version that does not read this still knows by the rest that the run is not to be offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) removed: Option<Removed>,
 }
 
 impl Archived {
+    /// A file that a node offers.
+    pub(crate) fn new(sha256: String, size: u64, node: &str) -> Self {
+        Self { sha256, size, node: node.to_owned(), removed: None }
+    }
+
+    /// Where each node has it that has it.
+    fn path(&self) -> String {
+        format!("/api/v1/archive/{}", self.sha256)
+    }
+
     /// Whether it says what an entry can say, whoever wrote it.
     pub(crate) fn is_sound(&self) -> bool {
         is_digest(&self.sha256) && self.size <= LARGEST && is_plain_name(&self.node) && self.removed.is_none()
@@ -117,10 +129,10 @@ pub(crate) fn export(lab: &Lab, run: &str) -> Result<Archived, ServerError> {
     if let Some(through) = &lab.through {
         let sent = through.send(&aside, &sha256);
         let _ = std::fs::remove_file(&aside);
-        return Ok(Archived { node: sent?, sha256, size, removed: None });
+        return Ok(Archived::new(sha256, size, &sent?));
     }
     std::fs::rename(&aside, place(lab, &sha256)).map_err(ServerError::system("the archive"))?;
-    let archived = Archived { sha256, size, node: lab.here().to_owned(), removed: None };
+    let archived = Archived::new(sha256, size, lab.here());
     mark_imported(lab, &archived).map_err(ServerError::system("the archive"))?;
     Ok(archived)
 }
@@ -163,7 +175,7 @@ impl Edit<'_, '_> {
                 self.rely_on(&format!("job/{}", numbered(job.id)));
             }
             // One that was not offered yet has no file.
-            let none = || Archived { sha256: String::new(), size: 0, node: node.to_owned(), removed: None };
+            let none = || Archived::new(String::new(), 0, node);
             let archived = self.known.archive.get(run).cloned().unwrap_or_else(none);
             self.put(&key(run), &Archived { removed: Some(removed.clone()), ..archived });
         }
@@ -205,12 +217,15 @@ pub(crate) fn removed(agreement: &dyn Agreement, run: &str) -> Result<Option<Rem
     Ok(archived.and_then(|archived| archived.removed))
 }
 
-/// Keeps the archive of a node, for ever.
-pub(crate) async fn keep(lab: Arc<Lab>) {
+/// Keeps the archive of a node, for ever: with a file of each run, or only of those that so many nodes keep.
+pub(crate) async fn keep(lab: Arc<Lab>, copies: Option<NonZeroUsize>) {
     let mut changes = lab.changes();
     let mut kept = Kept {
         lock: Places::here().lock,
+        copies,
+        nodes: None,
         whole: HashSet::new(),
+        elsewhere: HashSet::new(),
         gone: HashSet::new(),
         later: HashMap::new(),
         checked: Instant::now(),
@@ -227,8 +242,14 @@ pub(crate) async fn keep(lab: Arc<Lab>) {
 struct Kept {
     /// The file that whoever measures on this machine has locked: nothing is done meanwhile.
     lock: PathBuf,
+    /// So many nodes keep a file; otherwise all.
+    copies: Option<NonZeroUsize>,
+    /// The nodes that share files, where not each has all.
+    nodes: Option<Nodes>,
     /// The files that are what they should be, by their SHA-256.
     whole: HashSet<String>,
+    /// The files that others keep, of runs that are in this node's store.
+    elsewhere: HashSet<String>,
     /// The runs that were removed, and of which this node has nothing.
     gone: HashSet<String>,
     /// What could not be taken or offered, by its SHA-256 or run: when it is tried again, and how long after that.
@@ -241,13 +262,29 @@ impl Kept {
     fn pass(mut self, lab: &Lab) -> Self {
         if self.checked.elapsed() >= CHECK && !is_measured(&self.lock) {
             self.whole.clear();
+            self.elsewhere.clear();
             self.gone.clear();
             self.checked = Instant::now();
+        }
+        if self.copies.is_some() {
+            let nodes = Nodes::of(&lab.known());
+            if self.nodes.as_ref() != Some(&nodes) {
+                self.nodes = Some(nodes);
+                self.elsewhere.clear();
+            }
         }
         self.remove_removed(lab);
         self.offer_missing(lab);
         self.take_missing(lab);
+        self.leave_to_others(lab);
+        self.count(lab);
         self
+    }
+
+    /// The others that keep a file, if this node need not.
+    fn keepers(&self, archived: &Archived, here: &str) -> Option<Vec<&str>> {
+        let keepers = self.nodes.as_ref()?.keepers(archived, self.copies?);
+        (!keepers.contains(&here)).then_some(keepers)
     }
 
     /// Whether something is to be tried now.
@@ -323,8 +360,10 @@ impl Kept {
     /// Takes runs that others have and this node has not, or has damaged.
     fn take_missing(&mut self, lab: &Lab) {
         let wanted = |(run, archived): (&str, &Archived)| (run.to_owned(), archived.clone());
-        let is_unknown =
-            |(_, archived): &(&str, &Archived)| archived.removed.is_none() && !self.whole.contains(&archived.sha256);
+        let is_unknown = |(_, archived): &(&str, &Archived)| {
+            let is_settled = self.whole.contains(&archived.sha256) || self.elsewhere.contains(&archived.sha256);
+            archived.removed.is_none() && !is_settled
+        };
         let unknown: Vec<_> = lab.known().archive.iter().filter(is_unknown).map(wanted).collect();
         for (run, archived) in unknown {
             if is_measured(&self.lock) {
@@ -333,11 +372,48 @@ impl Kept {
             if !self.is_due(&archived.sha256) {
                 continue;
             }
+            if is_imported(lab, &archived)
+                && !place(lab, &archived.sha256).exists()
+                && self.keepers(&archived, lab.here()).is_some()
+            {
+                self.elsewhere.insert(archived.sha256);
+                continue;
+            }
             match take_one(lab, &run, &archived) {
                 Ok(()) => drop(self.whole.insert(archived.sha256)),
                 Err(_) => self.put_off(&archived.sha256),
             }
         }
+    }
+
+    /// Removes the files that others keep, as soon as all of these have theirs.
+    fn leave_to_others(&mut self, lab: &Lab) {
+        let is_left = |archived: &&Archived| {
+            let is_here = archived.removed.is_none() && self.whole.contains(&archived.sha256);
+            is_here && self.is_due(&archived.sha256) && self.keepers(archived, lab.here()).is_some()
+        };
+        let left: Vec<_> = {
+            let known = lab.known();
+            let all = known.archive.iter().map(|(_, archived)| archived);
+            all.filter(is_left).cloned().collect()
+        };
+        for archived in left {
+            if is_measured(&self.lock) {
+                return;
+            }
+            let has_it = |node: &&str| peers::has(lab, node, &archived.path());
+            let are_kept = self.keepers(&archived, lab.here()).is_some_and(|keepers| keepers.iter().all(has_it));
+            if are_kept && std::fs::remove_file(place(lab, &archived.sha256)).is_ok() {
+                self.whole.remove(&archived.sha256);
+                self.elsewhere.insert(archived.sha256);
+            } else {
+                self.put_off(&archived.sha256);
+            }
+        }
+    }
+
+    /// Says what this node keeps.
+    fn count(&self, lab: &Lab) {
         let held = {
             let known = lab.known();
             let all = known.archive.iter().map(|(_, archived)| archived);
@@ -422,8 +498,7 @@ fn take(lab: &Lab, archived: &Archived) -> Result<(), ServerError> {
         return Err(ServerError::Refused(format!("a file has {} MiB at most", LARGEST >> 20)));
     }
     private_directory(&directory(lab)).map_err(ServerError::system("the archive"))?;
-    let path = format!("/api/v1/archive/{sha256}");
-    peers::fetch(lab, &Wanted { path, sha256, size: *size, first: node }, &place(lab, sha256))
+    peers::fetch(lab, &Wanted { path: archived.path(), sha256, size: *size, first: node }, &place(lab, sha256))
 }
 
 /// Moves a file to a directory that may be on another filesystem.
@@ -524,7 +599,7 @@ mod tests {
         let path = directory(&lab).join("file");
         std::fs::write(&path, file).unwrap();
         let (sha256, size) = digest(&path).unwrap();
-        let archived = Archived { sha256, size, node: "other".into(), removed: None };
+        let archived = Archived::new(sha256, size, "other");
         std::fs::rename(path, place(&lab, &archived.sha256)).unwrap();
         let refused = take_one(&lab, "20260101-0000-aaaa", &archived).unwrap_err().to_string();
         assert!(refused.contains("is of run 20260101-0000-bbbb") && !is_imported(&lab, &archived), "{refused}");

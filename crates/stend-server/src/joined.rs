@@ -1,5 +1,6 @@
 //! Which fleet a store's server is a node of: `fleet.toml` beside the store, and how it comes to be there.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -123,6 +124,8 @@ pub(crate) struct Joined {
     /// So long a node is not heard of before another may take its jobs: the same for all.
     #[serde(default = "lease", deserialize_with = "crate::settings::duration")]
     pub(crate) lease: Duration,
+    /// So many nodes keep the file of a run: the same for all. Otherwise each does.
+    pub(crate) copies: Option<NonZeroUsize>,
 }
 
 fn lease() -> Duration {
@@ -134,6 +137,8 @@ fn lease() -> Duration {
 pub(crate) struct Handed {
     address: String,
     lease_ms: u64,
+    #[serde(default)]
+    copies: Option<NonZeroUsize>,
     authority: Option<String>,
     certificate: Option<String>,
     key: Option<String>,
@@ -199,6 +204,7 @@ impl Joined {
             user: None,
             password: None,
             lease: LEASE,
+            copies: None,
         };
         joined.check().map_err(|why| ServerError::Refused(format!("--fleet: {why}")))?;
         joined.found(store, first)?;
@@ -250,6 +256,7 @@ impl Joined {
         Ok(Handed {
             address: self.address.clone(),
             lease_ms: self.lease.as_millis() as u64,
+            copies: self.copies,
             authority: self.authority.as_ref().map(read).transpose()?,
             certificate: self.certificate.as_ref().map(read).transpose()?,
             key: self.key.as_ref().map(read).transpose()?,
@@ -263,6 +270,7 @@ impl Joined {
         let text = |text: &str| toml::Value::from(text);
         let mut lines =
             format!("address = {}\nnode = {}\nlease = \"{}ms\"\n", text(&handed.address), text(node), handed.lease_ms);
+        lines += &handed.copies.map_or_else(String::new, |copies| format!("copies = {copies}\n"));
         let mut files = Vec::new();
         for (field, given) in
             [("authority", &handed.authority), ("certificate", &handed.certificate), ("key", &handed.key)]

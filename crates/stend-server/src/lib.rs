@@ -11,6 +11,7 @@ mod api;
 mod archive;
 mod commands;
 mod connections;
+mod copies;
 mod database;
 mod error;
 mod etag;
@@ -178,6 +179,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
     let runtime = runtime()?;
     let names = Arc::new(Names::new(address, tls.as_ref()));
     let lab = Arc::new(Lab::new(served.store, served.program, database.clone(), fleet, tls.is_some()));
+    let copies = joined.as_ref().and_then(|joined| joined.copies);
     let url = joined.and_then(|joined| joined.url);
     let url = url.unwrap_or_else(|| format!("{}{}", names.scheme(), names.to_open()));
     fleet::start(&lab, NodeEntry::here(url, own_certificate_text));
@@ -189,7 +191,7 @@ pub fn serve(served: Served, ready: impl FnOnce(Ready)) -> Result<(), ServerErro
         tokio::spawn(work::dispatch(Arc::clone(&lab)));
         tokio::spawn(schedule::keep_time(Arc::clone(&lab)));
         if lab.fleet.is_some() {
-            tokio::spawn(archive::keep(Arc::clone(&lab)));
+            tokio::spawn(archive::keep(Arc::clone(&lab), copies));
         }
         settings.start(&lab);
         tokio::spawn(health::watch(Arc::clone(&lab), health::Places::here(), health::EVERY));

@@ -22,7 +22,7 @@ use stend_model::identity::digest_of;
 use tokio::sync::mpsc::channel;
 use tokio_stream::wrappers::ReceiverStream;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::{Agent, http};
+use ureq::{Agent, RequestBuilder, http};
 
 use crate::accounts::{Role, Who};
 use crate::archive;
@@ -108,14 +108,23 @@ fn way(lab: &Lab, node: &NodeEntry) -> Result<(Agent, String), ServerError> {
     Ok((link(node.certificate.as_deref(), SILENCE)?, format!("Bearer {}", fleet.secret)))
 }
 
+fn with<T>(request: RequestBuilder<T>, headers: &HeaderMap) -> RequestBuilder<T> {
+    headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+}
+
 /// Asks a node as this one.
 pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) -> Result<Answer, ServerError> {
     let (link, bearer) = way(lab, node)?;
-    let mut request = link.get(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    request.call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
+    let request = link.get(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
+    with(request, headers).call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
+}
+
+/// Whether a node has a file.
+pub(crate) fn has(lab: &Lab, node: &str, path: &str) -> bool {
+    let Some(node) = lab.known().nodes.get(node).cloned() else { return false };
+    let asked = way(lab, &node)
+        .map(|(link, bearer)| link.head(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer).call());
+    asked.is_ok_and(|answer| answer.is_ok_and(|answer| answer.status().is_success()))
 }
 
 /// Sends a node something as this one, and waits so long for an answer.
@@ -128,11 +137,9 @@ fn post(
     wait: Duration,
 ) -> Result<Answer, ServerError> {
     let (link, bearer) = way(lab, node)?;
-    let mut request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
-    for (name, value) in headers {
-        request = request.header(name, value);
-    }
-    let request = request.config().timeout_recv_response(Some(wait)).timeout_per_read(Some(wait)).build();
+    let request = link.post(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer);
+    let request =
+        with(request, headers).config().timeout_recv_response(Some(wait)).timeout_per_read(Some(wait)).build();
     request.send(body).map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
 }
 

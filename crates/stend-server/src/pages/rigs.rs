@@ -34,8 +34,12 @@ struct Rigs {
 impl Rigs {
     /// What says in an address which node's rigs are meant.
     fn of_node(&self) -> String {
-        self.here.as_ref().map_or_else(String::new, |here| format!("?node={here}"))
+        of_node(self.here.as_ref())
     }
+}
+
+fn of_node(node: Option<&String>) -> String {
+    node.map_or_else(String::new, |node| format!("?node={node}"))
 }
 
 /// A rig, as `stend target status` finds it.
@@ -114,7 +118,7 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option
 
 /// Where the rigs of this node are shown, also by other nodes.
 fn place(lab: &Lab) -> String {
-    lab.fleet.as_ref().map_or_else(|| "/rigs".to_owned(), |fleet| format!("/rigs?node={}", fleet.node))
+    format!("/rigs{}", of_node(lab.fleet.as_ref().map(|fleet| &fleet.node)))
 }
 
 /// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.

@@ -110,6 +110,40 @@ fn a_run_is_followed_and_kept_on_each_node_and_what_is_damaged_is_mended() {
 }
 
 #[test]
+fn so_many_nodes_keep_a_file_and_all_have_the_run() {
+    let Some(etcd) = Etcd::start() else { return };
+    let stands = [(); 3].map(|()| Stand::new());
+    let begun = |at: usize| {
+        join_quickly(&stands[at].store(), &etcd, ["alpha", "beta", "gamma"][at]);
+        let file = stands[at].store().join("fleet.toml");
+        std::fs::write(&file, std::fs::read_to_string(&file).unwrap() + "copies = 2\n").unwrap();
+        Server::strange(&stands[at])
+    };
+    let alpha = begun(0).signed_in();
+    let mut others = [1, 2].map(|at| Some(begun(at)));
+    wait_until("all have heard of each other", || {
+        alpha.get("/api/v1/nodes").json()["nodes"].as_array().unwrap().len() == 3
+    });
+    let id = alpha.order(&short(), &[]).json()["id"].clone();
+    let run = alpha.until(&id, "finished")["run"].as_str().unwrap().to_owned();
+    let has_run = |at: usize| stands[at].run(&["show", &run]).status == Some(0);
+    let has_file = |at: usize| !archived(&stands[at]).is_empty();
+    wait_until("all have the run", || (0..3).all(has_run));
+    wait_until("one of them need not keep the file", || has_file(1) != has_file(2));
+    assert!(has_file(0), "who has measured it keeps it");
+    // One that is away for a while still has it; one that has left has not.
+    let (kept, without) = if has_file(1) { (1, 2) } else { (2, 1) };
+    let keeper = others[kept - 1].take().unwrap();
+    keeper.kill(Signal::TERM);
+    stands[kept].fine(&["fleet", "leave"]);
+    wait_until("another keeps it", || has_file(without));
+    assert_eq!(archived(&stands[without]), archived(&stands[0]));
+    let file = |at: usize| stands[at].store().join("archive").join(archived(&stands[at]).first().unwrap());
+    assert!(std::fs::read(file(without)).unwrap() == std::fs::read(file(0)).unwrap());
+    assert!(has_run(kept), "its runs stay its own");
+}
+
+#[test]
 fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     let Some(etcd) = Etcd::start() else { return };
     let (one, other) = (Stand::new(), Stand::new());
