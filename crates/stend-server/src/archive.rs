@@ -1,7 +1,8 @@
 //! The archive of a fleet: finished runs as files that do not change, each by its SHA-256 on every node, and in every node's own store.
 //!
 //! A node offers the runs that it has finished, and takes those that others offer. What it has it reads again by the hour, and takes anew what is no
-//! longer what it was. Where so many copies are enough, the other nodes remove their file when those have theirs, and keep the run in their store. Of a run that was removed a mark stays, by which each node removes what it has of it, however late it comes.
+//! longer what it was. Where so many copies are enough, the other nodes remove their file when those have theirs, and keep the run in their store. Of a
+//! run that was removed a mark stays, by which each node removes what it has of it, however late it comes.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
