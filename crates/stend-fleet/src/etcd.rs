@@ -59,6 +59,19 @@ struct Cluster {
     members: BTreeSet<String>,
 }
 
+impl Cluster {
+    /// Takes a member that says so, or says that it is of another one.
+    fn take(&mut self, member: &str, cluster: &str) -> Result<(), String> {
+        let own = self.id.get_or_insert_with(|| cluster.to_owned());
+        if own != cluster {
+            self.members.remove(member);
+            return Err(format!("it is of another cluster than the others: {cluster}, not {own}"));
+        }
+        self.members.insert(member.to_owned());
+        Ok(())
+    }
+}
+
 impl Debug for Etcd {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         // Without what nobody else may know.
@@ -190,28 +203,23 @@ impl Link {
             return Ok(());
         }
         // Whatever became of this question, what is wanted was not asked for.
-        let health = self.health(member).map_err(|trouble| match trouble {
+        let status = self.status(member).map_err(|trouble| match trouble {
             Trouble::Unknown(said) => Trouble::Unreached(said),
             known => known,
         })?;
-        if self.cluster().members.contains(member) {
-            return Ok(());
-        }
-        Err(Trouble::Unreached(format!("{member}: {}", health.errors.join("; "))))
+        let strange = |said| Trouble::Unreached(format!("{member}: {said}"));
+        self.cluster().take(member, &status.header.cluster_id).map_err(strange)
+    }
+
+    fn status(&self, member: &str) -> Result<Status, Trouble> {
+        self.ask(member, "/v3/maintenance/status", "{}")
     }
 
     /// How a member is.
     fn health(&self, member: &str) -> Result<Health, Trouble> {
-        let status: Status = self.ask(member, "/v3/maintenance/status", "{}")?;
-        let mut cluster = self.cluster();
-        let own = cluster.id.get_or_insert_with(|| status.header.cluster_id.clone()).clone();
-        let mut health = Health::from(status);
-        if health.cluster == own {
-            cluster.members.insert(member.to_owned());
-        } else {
-            cluster.members.remove(member);
-            health.errors.push(format!("it is of another cluster than the others: {}, not {own}", health.cluster));
-        }
+        let mut health = Health::from(self.status(member)?);
+        let taken = self.cluster().take(member, &health.cluster);
+        health.errors.extend(taken.err());
         Ok(health)
     }
 

@@ -224,7 +224,7 @@ pub(crate) async fn keep(lab: Arc<Lab>, copies: Option<NonZeroUsize>) {
     let mut kept = Kept {
         lock: Places::here().lock,
         copies,
-        nodes: None,
+        nodes: Nodes::default(),
         whole: HashSet::new(),
         elsewhere: HashSet::new(),
         gone: HashSet::new(),
@@ -246,7 +246,7 @@ struct Kept {
     /// So many nodes keep a file; otherwise all.
     copies: Option<NonZeroUsize>,
     /// The nodes that share files, where not each has all.
-    nodes: Option<Nodes>,
+    nodes: Nodes,
     /// The files that are what they should be, by their SHA-256.
     whole: HashSet<String>,
     /// The files that others keep, of runs that are in this node's store.
@@ -269,8 +269,8 @@ impl Kept {
         }
         if self.copies.is_some() {
             let nodes = Nodes::of(&lab.known());
-            if self.nodes.as_ref() != Some(&nodes) {
-                self.nodes = Some(nodes);
+            if self.nodes != nodes {
+                self.nodes = nodes;
                 self.elsewhere.clear();
             }
         }
@@ -284,7 +284,7 @@ impl Kept {
 
     /// The others that keep a file, if this node need not.
     fn keepers(&self, archived: &Archived, here: &str) -> Option<Vec<&str>> {
-        let keepers = self.nodes.as_ref()?.keepers(archived, self.copies?);
+        let keepers = self.nodes.keepers(archived, self.copies?);
         (!keepers.contains(&here)).then_some(keepers)
     }
 

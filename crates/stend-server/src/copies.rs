@@ -9,7 +9,7 @@ use crate::archive::Archived;
 use crate::database::Records;
 
 /// The nodes, by which all find out the same.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Nodes(Vec<(String, u64)>);
 
 impl Nodes {

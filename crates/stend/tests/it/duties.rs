@@ -68,18 +68,16 @@ fn each_is_told_of_each_entry_once_whichever_node_tells() {
     for (at, name) in names[..4].iter().enumerate() {
         refused_sign_in(if at % 2 == 0 { &alpha } else { &beta }, name);
     }
+    let newest = || beta.get("/api/v1/journal?limit=1").json()["entries"][0].clone();
     // What a node sends while it is killed may be sent again.
     wait_until("all is told", || {
-        let newest = beta.get("/api/v1/journal?limit=1").json()["entries"][0].clone();
+        let newest = newest();
         newest["about"] == names[3].as_str() && is_told(&newest["id"])
     });
     alpha.kill(Signal::KILL);
     names[4..].iter().for_each(|name| refused_sign_in(&beta, name));
     wait_until("beta tells", || all_by("beta"));
-    wait_until("all is told", || {
-        let newest = beta.get("/api/v1/journal?limit=1").json()["entries"][0].clone();
-        is_told(&newest["id"])
-    });
+    wait_until("all is told", || is_told(&newest()["id"]));
     beta.kill(Signal::TERM);
     let of_mail = |line: String| {
         let body = read_mail(python, &serde_json::from_str(&line).unwrap())["body"].as_str().unwrap().to_owned();
