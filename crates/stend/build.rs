@@ -1,4 +1,4 @@
-//! Makes the suites, servers and references a part of the program: each TOML file of these folders, without a list of them anywhere else; and of the
+//! Makes the suites, servers, images and references a part of the program: each TOML file of these folders, without a list of them anywhere else; and of the
 //! folder of a suite's name beside it each file.
 
 use std::error::Error;
@@ -9,7 +9,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let (mut code, mut beside) =
         (String::new(), String::from("pub(crate) static SUITE_FILES: &[(&str, &str, &str)] = &[\n"));
-    for (list, folder) in [("SUITES", "suites"), ("SERVERS", "servers"), ("REFERENCES", "references")] {
+    for (list, folder) in
+        [("SUITES", "suites"), ("SERVERS", "servers"), ("IMAGES", "images"), ("REFERENCES", "references")]
+    {
         let folder = root.join(folder);
         println!("cargo::rerun-if-changed={}", folder.display());
         writeln!(code, "pub(crate) static {list}: &[(&str, &str)] = &[")?;

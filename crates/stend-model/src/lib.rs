@@ -22,6 +22,7 @@
 //! | [`clocks`] | the clocks of two machines beside each other |
 //! | [`latency`] | how many operations of a repeat took how long |
 //! | [`side`] | one of two configurations that a run measures in turns |
+//! | [`image`] | what is installed on the disk that a virtual machine boots from |
 //! | [`target`] | the storage that is set up for a run and loaded by it |
 //! | [`public`] | a run as it may be published |
 //! | [`reference`](mod@reference) | published figures of machines that are out of reach |
@@ -42,6 +43,7 @@ pub mod conformance;
 pub mod current;
 pub mod dips;
 pub mod identity;
+pub mod image;
 pub mod latency;
 pub mod machine;
 pub mod metric;

@@ -48,6 +48,16 @@ pub fn plain(message: &str) -> String {
     format!("{found}, expected {wanted}")
 }
 
+/// Where the line of a key of TOML begins, or that of a table of this name; the beginning where there is none.
+pub(crate) fn offset_of_key(text: &str, key: &str) -> usize {
+    let mut lines = text.lines().scan(0, |at, line| Some((std::mem::replace(at, *at + line.len() + 1), line)));
+    let is_key = |line: &str| {
+        let line = line.trim_start_matches('[');
+        line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=', ']', '.']))
+    };
+    lines.find(|(_, line)| is_key(line)).map_or(0, |(at, _)| at)
+}
+
 /// Line and column, both from 1, of the byte at `offset`. The column counts characters.
 pub(crate) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text.as_bytes()[..offset.min(text.len())];

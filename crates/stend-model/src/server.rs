@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::position::{line_and_column, plain};
+use crate::position::{line_and_column, offset_of_key, plain};
 
 /// What the server's directory is called in texts.
 pub const DIRECTORY: &str = "directory";
@@ -177,14 +177,7 @@ impl Server {
             let at = error.span().map_or(0, |span| span.start);
             wrong(at, ServerMistake::Toml(plain(error.message())))
         })?;
-        server.check().map_err(|(key, mistake)| {
-            let line = text.lines().scan(0, |at, line| Some((std::mem::replace(at, *at + line.len() + 1), line)));
-            let is_key = |line: &str| {
-                let line = line.trim_start_matches('[');
-                line.strip_prefix(key).is_some_and(|rest| rest.starts_with([' ', '=', ']', '.']))
-            };
-            wrong(line.into_iter().find(|(_, line)| is_key(line)).map_or(0, |(at, _)| at), mistake)
-        })?;
+        server.check().map_err(|(key, mistake)| wrong(offset_of_key(text, key), mistake))?;
         Ok(server)
     }
 

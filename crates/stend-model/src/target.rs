@@ -6,6 +6,7 @@
 mod error;
 mod options;
 mod text;
+pub mod vm;
 
 use std::collections::BTreeMap;
 use std::fmt;

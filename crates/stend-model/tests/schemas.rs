@@ -3,14 +3,16 @@
 use std::path::Path;
 
 use serde_json::Value;
-use stend_model::{carried, reference, suite, target, wire};
+use stend_model::{carried, image, reference, suite, target, wire};
 
-fn schemas() -> [(&'static str, Value); 6] {
+fn schemas() -> [(&'static str, Value); 8] {
     [
         ("docs/reference/wire.schema.json", wire::schema()),
         ("suites/suite.schema.json", schemars::schema_for!(suite::text::SuiteText).to_value()),
         ("references/reference.schema.json", schemars::schema_for!(reference::Reference).to_value()),
         ("targets/target.schema.json", schemars::schema_for!(target::TargetText).to_value()),
+        ("targets/vm.schema.json", schemars::schema_for!(target::vm::VmText).to_value()),
+        ("images/image.schema.json", schemars::schema_for!(image::Image).to_value()),
         ("docs/reference/carried-plan.schema.json", schemars::schema_for!(carried::CarriedPlan).to_value()),
         ("docs/reference/carried-result.schema.json", schemars::schema_for!(carried::ResultLine).to_value()),
     ]
@@ -32,9 +34,12 @@ fn the_files_are_what_the_types_say() {
 #[test]
 fn every_suite_reference_and_target_keeps_its_schema() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for (directory, least, schema) in
-        [("suites", 5, &schemas()[1].1), ("references", 5, &schemas()[2].1), ("targets", 1, &schemas()[3].1)]
-    {
+    for (directory, least, schema) in [
+        ("suites", 5, &schemas()[1].1),
+        ("references", 5, &schemas()[2].1),
+        ("targets", 1, &schemas()[3].1),
+        ("images", 1, &schemas()[5].1),
+    ] {
         let validator = jsonschema::validator_for(schema).unwrap();
         let mut seen = 0;
         for entry in std::fs::read_dir(root.join(directory)).unwrap() {

@@ -19,7 +19,7 @@ export STEND_STORE="$work/store" STEND_WORK="$work/work" STEND_PROBE="$probe" NO
 target=
 
 end() {
-	[ -z "$target" ] || "$stend" target down --name "$target" >&2 || true
+	[ -z "$target" ] || "$stend" rig down --name "$target" >&2 || true
 	rm -rf "$work" ${memory:+"$memory"}
 }
 trap end EXIT
@@ -117,7 +117,7 @@ if [ "$(id -u)" -eq 0 ] && grep -qw btrfs /proc/filesystems && command -v mkfs.b
 		echo "storage: target up and down, round $round of 5" >&2
 		target=bench
 		start=$(date +%s.%N)
-		"$stend" target up --name bench --target "$pool" --quiet >"$work/up"
+		"$stend" rig up --name bench --target "$pool" --quiet >"$work/up"
 		echo "making the target|$(seconds_since "$start")" >>"$work/found"
 		if [ $round -eq 1 ]; then
 			# Each LUN is a section: its address is an NBD URI.
@@ -133,7 +133,7 @@ if [ "$(id -u)" -eq 0 ] && grep -qw btrfs /proc/filesystems && command -v mkfs.b
 			pair 'a pool' "$work/pool.fio"
 		fi
 		start=$(date +%s.%N)
-		"$stend" target down --name bench --quiet >/dev/null
+		"$stend" rig down --name bench --quiet >/dev/null
 		target=
 		echo "taking the target down|$(seconds_since "$start")" >>"$work/found"
 		left bench >"$work/left"

@@ -19,6 +19,7 @@ use stend_stand::hosts::{Hosts, HostsError};
 
 use stend_instrument::fio_files::{Named, NamedError, job_file_of, suite_of};
 use stend_instrument::{Commands, CommandsError, check_parameters};
+use stend_model::image::{Image, ImageError};
 use stend_model::nearest;
 use stend_report::words::language::Language;
 use stend_stand::host::{Command, Host, HostError};
@@ -47,6 +48,15 @@ pub(crate) enum CatalogueError {
     /// A suite cannot be used.
     #[error(transparent)]
     Suite(#[from] SuiteError),
+    /// There is no such image.
+    #[error(
+        "there is no image \"{0}\"{hint}; there are {names}, or give the path of a TOML file",
+        hint = nearest::hint(.0, IMAGES.iter().map(|(name, _)| *name)), names = IMAGES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+    )]
+    NoImage(String),
+    /// An image cannot be used.
+    #[error(transparent)]
+    Image(#[from] ImageError),
     /// A scenario names a server that there is not.
     #[error(
         "{file}: there is no server \"{server}\"{hint}; there are {names}, or give a TOML file beside the suite",
@@ -196,6 +206,20 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
     note_files(&mut suite);
     with_servers(&mut suite, &directory, wanted)?;
     Ok(suite)
+}
+
+/// The image that a person means: one of the program's, or a TOML file, whose path may begin in this directory.
+///
+/// # Errors
+/// There is no such image, or it cannot be used.
+pub(crate) fn image(wanted: &str, directory: &Path) -> Result<Image, CatalogueError> {
+    if let Some((name, text)) = IMAGES.iter().find(|(name, _)| *name == wanted) {
+        return Ok(Image::parse(text, &format!("images/{name}.toml"))?);
+    }
+    if !wanted.ends_with(".toml") {
+        return Err(CatalogueError::NoImage(wanted.to_owned()));
+    }
+    Ok(Image::parse(&read(&directory.join(wanted), wanted)?, wanted)?)
 }
 
 /// Reads the servers that scenarios name: of the program, or beside the suite.

@@ -170,6 +170,11 @@ fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal>
     if !needs.slow.is_empty() || needs.forgetful {
         wanted.extend([("nbdfuse", "libnbd-bin"), ("nbdkit", "nbdkit")]);
     }
+    programs(host, &wanted)
+}
+
+/// Whether these are there, each with the Debian package that has it.
+pub(super) fn programs(host: &dyn Host, wanted: &[(&'static str, &'static str)]) -> Result<(), Refusal> {
     let script =
         r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;
     let words = ["sh", "-c", script, "sh"].into_iter().chain(wanted.iter().map(|(program, _)| *program));
@@ -181,7 +186,7 @@ fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal>
 }
 
 /// What files in this place lie on, if they fit.
-fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Medium, Refusal> {
+pub(super) fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Medium, Refusal> {
     let directory = match place {
         Where::Tmpfs => {
             memory(host, bytes)?;
@@ -210,7 +215,7 @@ fn space(host: &dyn Host, work: &str, bytes: u64, place: &Where) -> Result<Mediu
     Ok(Medium::Files(kind.into()))
 }
 
-fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
+pub(super) fn memory(host: &dyn Host, bytes: u64) -> Result<(), Refusal> {
     let text = host.read_text("/proc/meminfo").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
     let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stend_model::target::TargetOfRun;
+use stend_model::target::vm::Vm;
 
 use super::thing::Thing;
 use super::{TOKEN_DIGITS, Up};
@@ -24,23 +25,30 @@ pub(super) fn taken_down(base: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub(super) enum Entry {
-    /// The target's description, if it is a target, and the boot in which it was begun.
-    Begin {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        target: Option<TargetOfRun>,
-        boot_id: String,
-    },
+    /// What is made, and in which boot that was begun.
+    Begin(Begun),
     /// A thing is about to be made.
     Make(Thing),
     /// All is made.
     Up(Up),
 }
 
+/// What is made.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub(super) struct Begun {
+    /// The storage, if it is some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) target: Option<TargetOfRun>,
+    /// The virtual machine, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) vm: Option<Vm>,
+    pub(super) boot_id: String,
+}
+
 /// All that a ledger says.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Ledger {
-    pub(super) target: Option<TargetOfRun>,
-    pub(super) boot_id: String,
+    pub(super) begun: Begun,
     /// In the order in which they were made.
     pub(super) things: Vec<Thing>,
     /// Whether it is being taken down.
@@ -68,7 +76,7 @@ pub(super) fn read(host: &dyn Host, base: &str) -> Result<Option<Ledger>, HostEr
             return Err(HostError::File { path, error: std::io::Error::other(why) });
         }
         match entry {
-            Entry::Begin { target, boot_id } => (ledger.target, ledger.boot_id) = (target, boot_id),
+            Entry::Begin(begun) => ledger.begun = begun,
             Entry::Make(thing) => ledger.things.push(thing),
             Entry::Up(up) => ledger.up = Some(up).filter(|_| !goes),
         }
@@ -105,7 +113,7 @@ fn foreign_path(base: &str, entry: &Entry) -> Option<String> {
     }
     let mut rest = match entry {
         // What the user asked for: where it was to lie, and on which devices.
-        Entry::Begin { .. } => Vec::new(),
+        Entry::Begin(_) => Vec::new(),
         entry => vec![serde_json::to_value(entry).expect("what was read can be written")],
     };
     while let Some(value) = rest.pop() {

@@ -1,7 +1,7 @@
 //! Targets: the storage that is set up on the machine under test, loaded there, and taken down again.
 //!
 //! [`plan`] turns a description into an ordered list of things to make; each is written to the [`ledger`] before it is made, and all
-//! are taken down in the reverse order, by [`take_down`], whoever calls it: the run that ends, `stend target down`, or
+//! are taken down in the reverse order, by [`take_down`], whoever calls it: the run that ends, `stend rig down`, or
 //! `stend clean` after a crash. A target lives in `targets/NAME` of the directory for runs' files; a run's has the run's id for its
 //! name.
 
@@ -11,6 +11,7 @@ mod check;
 mod control_group;
 mod faults;
 mod found;
+pub mod image;
 mod layout;
 mod ledger;
 mod plan;
@@ -21,6 +22,7 @@ pub mod servers;
 mod shell;
 mod thing;
 mod transport;
+pub mod vm;
 pub mod watched;
 
 use std::io::ErrorKind;
@@ -30,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::plan::fresh_seed;
 use stend_model::run::is_run_id;
 use stend_model::suite::Suite;
+use stend_model::target::vm::Vm;
 use stend_model::target::{Target, TargetOfRun};
 
 pub use ability::{Ability, Missing, all as abilities};
@@ -40,9 +43,10 @@ pub use refusal::{BadFault, ForRoot, Hint, ManagerLack, Misuse, Obstacle, Refusa
 
 use self::basics::Basic;
 use self::control_group::Hierarchies;
-use self::ledger::{Entry, Ledger};
+use self::ledger::{Begun, Entry, Ledger};
 use self::plan::{Ground, Plan};
 use self::thing::{Made as _, Thing};
+use self::vm::Guest;
 use stend_instrument::{self, LunAddress};
 use stend_stand::host::{Command, Happening, Host, HostError, Output};
 
@@ -73,6 +77,9 @@ pub struct Up {
     /// Processes on the load's side that bring it each controller's LUNs, where it does not speak their protocol itself.
     #[serde(default)]
     pub initiators: Vec<Controller>,
+    /// How the virtual machine is reached, if it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Guest>,
 }
 
 /// A process that exports its share of the LUNs.
@@ -97,7 +104,7 @@ impl Up {
     }
 }
 
-/// A target as `stend target status` finds it.
+/// A target as `stend rig status` finds it.
 #[derive(Debug, Clone, Serialize)]
 pub struct Status {
     /// Its name; a run's id if it is a run's.
@@ -112,6 +119,33 @@ pub struct Status {
     pub controllers: Vec<ControllerStatus>,
     /// What brings the LUNs to the load uses: a part of the load, not of the controllers.
     pub initiators: Vec<ControllerStatus>,
+    /// The virtual machine that was asked for, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vm: Option<Vm>,
+    /// What it uses, if it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guest: Option<GuestStatus>,
+}
+
+/// What a virtual machine uses.
+#[derive(Debug, Clone, Serialize)]
+pub struct GuestStatus {
+    /// What `--on` takes.
+    pub address: String,
+    /// What its QEMU uses.
+    #[serde(flatten)]
+    pub used: Used,
+}
+
+/// What a process of a rig uses.
+#[derive(Debug, Clone, Serialize)]
+pub struct Used {
+    /// Its number, if it runs.
+    pub process: Option<u32>,
+    /// CPU time since it was started, if it is counted.
+    pub cpu_ns: Option<u64>,
+    /// Memory now, with the page cache that it filled, if it is counted.
+    pub memory_bytes: Option<u64>,
 }
 
 /// How far a target is.
@@ -133,12 +167,9 @@ pub enum State {
 pub struct ControllerStatus {
     /// The numbers of its LUNs.
     pub luns: Vec<u32>,
-    /// Its process, if it runs.
-    pub process: Option<u32>,
-    /// CPU time since it was started, if it is counted.
-    pub cpu_ns: Option<u64>,
-    /// Memory now, with the page cache that it filled, if it is counted.
-    pub memory_bytes: Option<u64>,
+    /// What its process uses.
+    #[serde(flatten)]
+    pub used: Used,
 }
 
 /// Checks whether the machine can have a target of this name, before anything is made.
@@ -220,16 +251,31 @@ pub fn raise(
     let base = base(work, name);
     host.make_directory(&base)?;
     let base = real_path(host, &base)?;
-    let ledger = ledger::standing(&base);
     let hierarchies = Hierarchies::of(host);
     let ground =
         Ground { base: &base, name, token: &token(), medium: &wanted.medium, hierarchies: &hierarchies, needs };
     let plan = plan::plan(&wanted.target, &ground);
-    let begin = Entry::Begin { target: Some(wanted.clone()), boot_id: boot_id(host) };
+    let begun = Begun { target: Some(wanted.clone()), ..Begun::default() };
+    make_whole(host, probe, &base, begun, plan, interrupted)
+}
+
+/// Makes what is planned in a directory, or nothing of it.
+fn make_whole(
+    host: &dyn Host,
+    probe: &str,
+    base: &str,
+    begun: Begun,
+    plan: Plan,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Up, Refusal> {
+    let ledger = ledger::standing(base);
+    let begin = Entry::Begin(Begun { boot_id: boot_id(host), ..begun });
     let made = stend_stand::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
         .and_then(|()| make(host, probe, &ledger, plan, interrupted));
-    made.map_err(|refusal| match take_down(host, work, name) {
+    made.map_err(|refusal| match take_down_at(host, base) {
+        // What it said of being ended is no news.
+        Ok(_) if interrupted() => Refusal::Interrupted,
         Ok(_) => refusal,
         Err(error) => Obstacle::Left { refusal: refusal.into(), error: error.into() }.into(),
     })
@@ -358,8 +404,8 @@ fn begin_taking_down(host: &dyn Host, base: &str) -> Result<(), Refusal> {
 /// There is none of this name, or it is not whole.
 pub fn standing(host: &dyn Host, work: &str, name: &str) -> Result<(TargetOfRun, Up), Refusal> {
     let ledger = read(host, work, name)?.unwrap_or_default();
-    let here = ledger.boot_id == boot_id(host);
-    match (ledger.target, ledger.up) {
+    let here = ledger.begun.boot_id == boot_id(host);
+    match (ledger.begun.target, ledger.up) {
         (Some(target), Some(up)) if here => Ok((TargetOfRun { name: Some(name.into()), ..target }, up)),
         _ => Err(Misuse::NotStanding { name: name.into() }.into()),
     }
@@ -382,30 +428,40 @@ pub fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal
     let ledger = read(host, work, name)?.unwrap_or_default();
     let state = match &ledger.up {
         None => State::HalfMade,
-        Some(_) if ledger.boot_id != boot_id(host) => State::BeforeBoot,
+        Some(_) if ledger.begun.boot_id != boot_id(host) => State::BeforeBoot,
         Some(_) => State::Up,
     };
     let up = ledger.up.filter(|_| state == State::Up);
     let up = up.unwrap_or_default();
+    let used = |pid_file: &str, counters: &Counters| Used {
+        process: running(host, pid_file),
+        cpu_ns: counters.cpu_ns(host),
+        memory_bytes: counters.memory_bytes(host),
+    };
     let of_all = |all: &[Controller]| {
         let one = |controller: &Controller| ControllerStatus {
             luns: controller.luns.clone(),
-            process: running(host, &controller.pid_file),
-            cpu_ns: controller.counters.cpu_ns(host),
-            memory_bytes: controller.counters.memory_bytes(host),
+            used: used(&controller.pid_file, &controller.counters),
         };
         all.iter().map(one).collect()
     };
     let (controllers, initiators) = (of_all(&up.controllers), of_all(&up.initiators));
-    let target = ledger.target.map(|of_run| of_run.target);
-    Ok(Status { name: name.to_owned(), state, target, luns: up.luns, controllers, initiators })
+    let guest = up
+        .guest
+        .as_ref()
+        .map(|guest| GuestStatus { address: vm::address(name), used: used(&guest.pid_file, &guest.counters) });
+    let Begun { target, vm, .. } = ledger.begun;
+    let target = target.map(|of_run| of_run.target);
+    Ok(Status { name: name.to_owned(), state, target, vm, luns: up.luns, controllers, initiators, guest })
 }
 
 /// The process that a file names, if it is still one of those that serve LUNs. The kernel knows the first 15 characters of a name.
 fn running(host: &dyn Host, pid_file: &str) -> Option<u32> {
     let process = host.read_text(pid_file).ok()?.trim().parse().ok()?;
     let name = host.read_text(&format!("/proc/{process}/comm")).ok()?;
-    ["nbdkit", "tgtd", "qemu-storage-da"].contains(&name.trim()).then_some(process)
+    ["nbdkit", "tgtd", "qemu-storage-da", "qemu-system-x86", "qemu-system-aar"]
+        .contains(&name.trim())
+        .then_some(process)
 }
 
 /// Whether a text may be the name of a target of a user's: it becomes a part of paths, and must not look like a run's id.
@@ -516,7 +572,11 @@ mod tests {
         Local.make_directory(&files).unwrap();
         Local.write(&file, b"contents").unwrap();
         let entries = [
-            Entry::Begin { target: Some(wanted(&TargetText::default(), Medium::Memory)), boot_id: "another".into() },
+            Entry::Begin(Begun {
+                target: Some(wanted(&TargetText::default(), Medium::Memory)),
+                boot_id: "another".into(),
+                ..Begun::default()
+            }),
             Entry::Make(Thing::Basic(Basic::Directory { path: files.clone() })),
             Entry::Make(Thing::Basic(Basic::LunFile { path: file.clone(), bytes: 8, in_btrfs: false })),
             // This one was never made.

@@ -98,11 +98,29 @@ pub enum Misuse {
     },
     /// No target of this name stands.
     #[error(
-        "no target of the name \"{name}\" stands; `stend target up --name {name}` makes one, and `stend target status` lists them"
+        "no target of the name \"{name}\" stands; `stend rig up --name {name}` makes one, and `stend rig status` lists them"
     )]
     NotStanding {
         /// The name.
         name: String,
+    },
+    /// No virtual machine of this name stands.
+    #[error(
+        "no virtual machine of the name \"{name}\" stands; `stend rig up FILE --name {name}` makes one, and `stend rig status` lists them"
+    )]
+    NoGuest {
+        /// The name.
+        name: String,
+    },
+    /// A rig has fewer LUNs.
+    #[error("rig {rig} has {luns} LUNs, counted from 0, and \"{rig}/lun{number}\" is none of them")]
+    NoSuchLun {
+        /// The rig.
+        rig: String,
+        /// The LUN's number.
+        number: usize,
+        /// How many it has.
+        luns: usize,
     },
     /// LUNs are larger than the devices that they are.
     #[error("LUNs of {size} are asked for, and the smallest of {} has {}", devices.join(", "), format_size(*smallest))]
@@ -388,6 +406,21 @@ pub enum Obstacle {
         "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio"
     )]
     NoNbdEngine,
+    /// KVM was asked for.
+    #[error("KVM runs no guest here{said}; leave out \"accelerator\", or set it to \"tcg\", which is an emulator")]
+    NoKvm {
+        /// What was said.
+        said: Said,
+    },
+    /// An image is not what it was.
+    #[error("{path} is not what it was when the image was made; remove its directory, and it is made anew")]
+    ImageChanged {
+        /// The file that was changed.
+        path: String,
+    },
+    /// It takes root.
+    #[error("an image that is not made yet takes root, for its packages' own files; run it with sudo")]
+    ImageNotRoot,
     /// It takes root.
     #[error(
         "{0}; run it with sudo, or take a target of files (kind = \"file\" in a directory, transport = \"local\" or \"nbd\")"
@@ -525,6 +558,11 @@ impl From<&Output> for Said {
 }
 
 impl Said {
+    /// What is known without that anything was run.
+    pub(super) fn of(text: String) -> Self {
+        Self(Some(text))
+    }
+
     /// The line, if there was one.
     pub fn line(&self) -> Option<&str> {
         self.0.as_deref()

@@ -80,7 +80,7 @@ done
 kill -s STOP $servers_of_all
 for server in $servers_of_all; do
     # A thread that writes out to a slow disk stands only when it has.
-    tries=-900
+    tries=0 most=1000
     while grep -h '^State:' "/proc/$server/task/"*/status 2>/dev/null | grep -qv '[TtXZ] ('; do
         again "nbdkit does not stop: process $server"
     done

@@ -13,11 +13,11 @@ use stend_model::server::{DIRECTORY, PROCESSORS, Server, plain_name};
 
 use super::basics::Basic;
 use super::control_group::{Counters, Groups, Hierarchies};
-use super::ledger::{self, Entry};
+use super::ledger::Begun;
 use super::plan::Plan;
 use super::shell::{plain, shell};
 use super::thing::{Made, Thing, things};
-use super::{Obstacle, Refusal, Up, boot_id, inside, listed, make, real_path, take_down_at, token};
+use super::{Obstacle, Refusal, Up, inside, listed, make_whole, real_path, take_down_at, token};
 use stend_stand::host::{Command, Host, HostError};
 
 /// The directory of the servers, in the one for runs' files.
@@ -30,6 +30,8 @@ const PROCESSORS_OF_MACHINE: &str = "/sys/devices/system/cpu";
 const MOST_PROCESSORS: usize = 1 << 14;
 /// So often other ports are tried where somebody else was faster.
 const TRIES: usize = 3;
+/// So often it is looked whether a server is ready, ten times a second at most.
+const PATIENCE: u32 = 300;
 /// What a server says whose port somebody has.
 const TAKEN: &str = "ddress already in use";
 
@@ -75,19 +77,43 @@ pub(super) struct Step {
 /// The server itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Daemon {
-    home: String,
-    signal: String,
-    cgroups: Vec<String>,
+    pub(super) home: String,
+    pub(super) signal: String,
+    pub(super) cgroups: Vec<String>,
     #[serde(skip)]
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     #[serde(skip)]
-    ports: Vec<u16>,
+    pub(super) ports: Vec<u16>,
     #[serde(skip)]
-    ready: Vec<String>,
+    pub(super) ready: Vec<String>,
     #[serde(skip)]
-    under: Vec<String>,
+    pub(super) under: Vec<String>,
     #[serde(skip)]
-    restarts: bool,
+    pub(super) restarts: bool,
+    /// So often it is looked whether it is ready.
+    #[serde(skip)]
+    pub(super) patience: u32,
+    /// The file in which it says how far it is. Each time when there is more in it, counting begins anew.
+    #[serde(skip)]
+    pub(super) console: Option<&'static str>,
+}
+
+impl Home {
+    pub(super) fn new(path: &str) -> Self {
+        Self { path: path.to_owned(), user: None }
+    }
+}
+
+impl Written {
+    pub(super) fn new(path: String, contents: String) -> Self {
+        Self { path, contents, under: Vec::new() }
+    }
+}
+
+impl Step {
+    pub(super) fn new(home: &str, words: Vec<String>) -> Self {
+        Self { home: home.to_owned(), words, under: Vec::new() }
+    }
 }
 
 impl OfServer {
@@ -138,8 +164,8 @@ exit "$status"
 /// The server is in its control groups before it is what it is, so that nothing that it does is missed. It keeps a parent, because some end with
 /// theirs.
 const START: &str = r#"
-home=$1 ports=$2 ready=$3 restarts=$4
-shift 4
+home=$1 ports=$2 ready=$3 restarts=$4 patience=$5 console=$6
+shift 6
 cd "$home" || exit
 ulimit -n "$(ulimit -H -n)" 2>/dev/null
 setsid sh -c '
@@ -166,13 +192,15 @@ listens() {
     done
 }
 is_ready() { [ -z "$ready" ] || eval "$ready" </dev/null >/dev/null 2>&1; }
-tries=-200
+most=$patience size=0
 until runs && listens && is_ready; do
     if ! runs; then
         echo "it ended at once: $(tell "$home.said")" >&2
         exit 1
     fi
-    again "it is not ready: $(tail -n 1 "$home.said")"
+    now=$(wc -c 2>/dev/null <"$console") || now=0
+    [ "$now" = "$size" ] || size=$now tries=0
+    again "it is not ready: $(tail -n 1 "${console:-$home.said}")"
 done
 "#;
 /// It writes behind what there is, so it goes on at the beginning. Read are only the last words.
@@ -277,8 +305,9 @@ impl Made for Daemon {
     fn making(&self, ledger: &str) -> Command {
         let ports: Vec<_> = self.ports.iter().map(ToString::to_string).collect();
         let (ports, ready) = (ports.join(" "), quoted(&self.ready));
-        let first = [self.home.as_str(), &ports, &ready, if self.restarts { "yes" } else { "" }].into_iter();
-        let words = first.chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
+        let (restarts, patience) = (if self.restarts { "yes" } else { "" }, self.patience.to_string());
+        let first = [self.home.as_str(), &ports, &ready, restarts, &patience, self.console.unwrap_or_default()];
+        let words = first.into_iter().chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
         let words = words.chain(self.under.iter().chain(&self.words).map(String::as_str));
         shell(ledger, &format!("{TELL}{START}"), &words.collect::<Vec<_>>())
     }
@@ -369,21 +398,9 @@ fn raise_once(
     take_down_at(host, base)?;
     host.make_directory(base)?;
     let base = real_path(host, base)?;
-    let ledger = ledger::standing(&base);
     let (things, standing) = planned(host, &base, server)?;
-    let begin = Entry::Begin { target: None, boot_id: boot_id(host) };
     let plan = Plan { things, up: Up::default(), behind_loops: false };
-    let made = stend_stand::ledger::note(host, &ledger, &begin)
-        .map_err(Refusal::from)
-        .and_then(|()| make(host, probe, &ledger, plan, interrupted));
-    match made {
-        Ok(_) => Ok(standing),
-        Err(refusal) => Err(match take_down_at(host, &base) {
-            Ok(_) if interrupted() => Refusal::Interrupted,
-            Ok(_) => refusal,
-            Err(error) => Obstacle::Left { refusal: refusal.into(), error: error.into() }.into(),
-        }),
-    }
+    make_whole(host, probe, &base, Begun::default(), plan, interrupted).map(|_| standing)
 }
 
 /// The things of a server, in the order in which they are made, and what it is then.
@@ -429,7 +446,18 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
     let pinned = of_server.iter().flat_map(|processors| pinned(processors));
     let words = pinned.chain(start).collect();
     let (home_of_it, signal) = (home.clone(), stop);
-    let daemon = Daemon { home: home_of_it, signal, words, ports, ready, cgroups, under, restarts };
+    let daemon = Daemon {
+        home: home_of_it,
+        signal,
+        words,
+        ports,
+        ready,
+        cgroups,
+        under,
+        restarts,
+        patience: PATIENCE,
+        console: None,
+    };
     things.push(Thing::Server(OfServer::Daemon(daemon)));
     Ok((things, Standing { values, counters, of_load, home, runs: true }))
 }
@@ -475,7 +503,7 @@ fn list(processors: &[u32]) -> String {
 }
 
 /// Ports of the loopback interface that nobody has now. Runs at the same time begin at others.
-fn free_ports(host: &dyn Host, token: &str, count: usize) -> Vec<u16> {
+pub(super) fn free_ports(host: &dyn Host, token: &str, count: usize) -> Vec<u16> {
     let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| host.read_text(path).unwrap_or_default());
     let port = |line: &str| u16::from_str_radix(line.split_whitespace().nth(1)?.rsplit_once(':')?.1, 16).ok();
     let taken: BTreeSet<u16> = tables.iter().flat_map(|table| table.lines().skip(1).filter_map(port)).collect();

@@ -27,12 +27,13 @@ flock 9 || exit
 "$@" 9<&-
 "#;
 
-/// Waits for a moment; at the hundredth time it says what did not come, and ends. `tries=0` begins anew.
+/// Waits for a moment; after so many times it says what did not come, and ends. `tries=0` begins anew. A busy disk may keep a device in use for
+/// half a minute.
 const AGAIN: &str = r#"
-tries=0
+tries=0 most=600
 again() {
     tries=$((tries + 1))
-    [ "$tries" -lt 100 ] || { echo "$@" >&2; exit 1; }
+    [ "$tries" -lt "$most" ] || { echo "$@" >&2; exit 1; }
     sleep 0.1
 }
 "#;

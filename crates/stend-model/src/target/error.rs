@@ -53,6 +53,34 @@ pub enum Mistake {
         /// What the system said.
         said: String,
     },
+    /// A guest would have too little memory to boot.
+    #[error("{size} is less than {least}")]
+    LittleMemory {
+        /// What it would have.
+        size: Size,
+        /// The least.
+        least: Size,
+    },
+    /// QEMU would not take it as a machine's name.
+    #[error("\"{0}\" is no machine of QEMU; `qemu-system-x86_64 -machine help` lists them")]
+    NoMachine(String),
+    /// A guest would have more disks than slots.
+    #[error("there are {disks} disks; it may be 0 to {most}")]
+    ManyDisks {
+        /// How many.
+        disks: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A guest's disk is no LUN.
+    #[error("\"{0}\" is no LUN of a rig; write the rig's name and the LUN's number: pool/lun0")]
+    NoLun(String),
+    /// A LUN is used as it is.
+    #[error("a LUN is used as it is; leave out \"format\"")]
+    LunHasNoFormat,
+    /// A guest's disk is neither made nor there.
+    #[error("a disk has either a size, such as 1GiB, or is from a LUN, such as pool/lun0")]
+    SizeOrFrom,
     /// A key is set to nothing.
     #[error("it has no value after the =")]
     NoValue,

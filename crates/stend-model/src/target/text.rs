@@ -79,6 +79,27 @@ pub struct TargetText {
     pub processors: Option<String>,
 }
 
+const KEYS: [&str; 18] = [
+    "kind",
+    "where",
+    "devices",
+    "disks",
+    "disk_size",
+    "layout",
+    "manager",
+    "luns",
+    "lun_size",
+    "fill",
+    "checksums",
+    "transport",
+    "controllers",
+    "threads",
+    "filters",
+    "mount_options",
+    "scheduler",
+    "processors",
+];
+
 /// A key, and what is wrong with it.
 pub(super) type Complaint = (&'static str, Mistake);
 
@@ -173,6 +194,11 @@ impl TargetText {
                 _ => in_flag(key, mistake),
             }
         })
+    }
+
+    /// The keys that it gives.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
+        KEYS.into_iter().filter(|key| self.says(key))
     }
 
     fn says(&self, key: &str) -> bool {
@@ -447,11 +473,11 @@ fn plain_path(key: &'static str, path: &str) -> Result<(), Complaint> {
     }
 }
 
-fn in_file(text: &str, file: &str, offset: usize, mistake: Mistake) -> TargetError {
+pub(super) fn in_file(text: &str, file: &str, offset: usize, mistake: Mistake) -> TargetError {
     let (line, column) = line_and_column(text, offset);
     TargetError::InFile { file: file.into(), line, column, mistake }
 }
 
-fn in_flag(key: &str, mistake: Mistake) -> TargetError {
+pub(super) fn in_flag(key: &str, mistake: Mistake) -> TargetError {
     TargetError::InFlag { flag: format!("--{}", key.replace('_', "-")), mistake }
 }

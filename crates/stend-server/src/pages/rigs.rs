@@ -42,7 +42,7 @@ fn of_node(node: Option<&String>) -> String {
     node.map_or_else(String::new, |node| format!("?node={node}"))
 }
 
-/// A rig, as `stend target status` finds it.
+/// A rig, as `stend rig status` finds it.
 #[derive(Debug, Deserialize)]
 struct Rig {
     name: String,
@@ -53,7 +53,7 @@ struct Rig {
 
 #[derive(Debug, Deserialize)]
 struct All {
-    targets: Vec<Rig>,
+    rigs: Vec<Rig>,
 }
 
 /// What is to be set up.
@@ -78,7 +78,7 @@ impl RigForm {
             ("disks", &self.disks),
         ];
         let given = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
-        let mut words = vec!["target".to_owned(), "up".into()];
+        let mut words = vec!["rig".to_owned(), "up".into()];
         words.extend(given.map(|(name, value)| format!("--{name}={}", value.trim())));
         words
     }
@@ -107,13 +107,13 @@ pub(crate) async fn rigs(lab: Served, reader: Reader, Query(whose): Query<Whose>
 }
 
 async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option<String>) -> Result<Rigs, Problem> {
-    let printed = work::ask(lab, ["target", "status", "--json"].map(str::to_owned).into()).await?;
+    let printed = work::ask(lab, ["rig", "status", "--json"].map(str::to_owned).into()).await?;
     let all: All = serde_json::from_slice(&printed)
         .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     let known = lab.known();
     let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
     let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
-    Ok(Rigs { reader, here, nodes, rigs: all.targets, form, problem })
+    Ok(Rigs { reader, here, nodes, rigs: all.rigs, form, problem })
 }
 
 /// Where the rigs of this node are shown, also by other nodes.
@@ -127,7 +127,7 @@ pub(crate) async fn up(lab: Served, reader: Reader, Query(whose): Query<Whose>, 
         return trouble(reader, &problem);
     }
     let is_offered = matches!(form.kind.as_str(), "file" | "pool");
-    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or("target").to_owned();
+    let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or("rig").to_owned();
     let done = if is_offered {
         done(&lab, reader.asker(), form.words(), (Kind::RigUp, name, form.kind.clone())).await
     } else {
@@ -154,7 +154,7 @@ pub(crate) async fn down(
     if let Err(problem) = whose.check(&lab) {
         return trouble(reader, &problem);
     }
-    let words = vec!["target".to_owned(), "down".into(), format!("--name={name}")];
+    let words = vec!["rig".to_owned(), "down".into(), format!("--name={name}")];
     let done = done(&lab, reader.asker(), words, (Kind::RigDown, name, String::new())).await;
     to(reader, done.map(|()| place(&lab)))
 }

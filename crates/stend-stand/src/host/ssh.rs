@@ -50,6 +50,8 @@ pub trait Terminal: Sync {
 /// A machine that ssh reaches.
 pub struct Ssh {
     destination: String,
+    /// The file that says how it is reached, if not the user's configuration.
+    configuration: Option<String>,
     /// A directory of its own for the connection's socket.
     directory: PathBuf,
     /// Held while the connection is opened.
@@ -72,12 +74,14 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// Opens the connection to a destination as ssh takes it: `user@host`, or a name of its configuration.
+    /// Opens the connection to a destination as ssh takes it: `user@host`, or a name of its configuration, which is the user's own if no other one
+    /// is given.
     ///
     /// # Errors
     /// There is no way to the machine, or it is not what it was, ssh's reason in one line; or the user interrupted it.
     pub fn connect(
         destination: &str,
+        configuration: Option<&str>,
         interrupt: &Interrupt,
         terminal: &'static dyn Terminal,
     ) -> Result<Self, HostError> {
@@ -86,6 +90,7 @@ impl Ssh {
         }
         let mut ssh = Self {
             destination: destination.to_owned(),
+            configuration: configuration.map(str::to_owned),
             directory: own_directory().map_err(|error| link(destination, &error.to_string()))?,
             opening: Mutex::new(()),
             silent: AtomicBool::new(false),

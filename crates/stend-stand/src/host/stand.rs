@@ -13,7 +13,7 @@ use stend_model::run::Build;
 use stend_model::run::HERE;
 use thiserror::Error;
 
-use super::{Command, Happening, Host, HostError, Output, Process, REMOVE, WATCHED};
+use super::{Command, Happening, Host, HostError, Local, Output, Process, REMOVE, WATCHED};
 use crate::machine::compiler_of;
 
 /// The sources: path, contents; in the order of their paths.
@@ -258,6 +258,30 @@ pub fn build(
             Err(error.into())
         }
     }
+}
+
+/// Brings a `stend-probe` of this machine to another one, and gives its path there; nothing where it does not run there.
+///
+/// # Errors
+/// It cannot be read here or written there.
+pub fn bring(host: &dyn Host, work: &str, probe: &str) -> Result<Option<String>, HostError> {
+    let contents = Local.read(probe)?;
+    let directory = format!("{work}/{BUILD}{}", &digest_of(&contents)[..16]);
+    let there = format!("{directory}/{PROBE}");
+    if runs(host, &there) {
+        return Ok(Some(there));
+    }
+    let building = format!("{work}/{BUILDING}{:016x}", jiff::Timestamp::now().as_nanosecond() as u64);
+    let _keeper = keeper(host, &building)?;
+    host.put_tree(&building, &[(PROBE, &contents)])?;
+    let script = r#"
+        chmod 755 "$1/$3" && "$1/$3" --version >/dev/null && "$1/$3" stand-in "$1/build/stand-ins" && rm -rf "$2" && mv "$1" "$2"
+    "#;
+    let output = host.run(&Command::new(["sh", "-c", script, "sh", &building, &directory, PROBE]))?;
+    if output.exit == Some(0) {
+        return Ok(Some(there));
+    }
+    host.remove(&building).map(|()| None)
 }
 
 /// Removes a directory there when this program ends or the link does, whether or not anything is at work in it just then. A build that is done

@@ -1,5 +1,5 @@
-//! `stend clean`: remove what interrupted runs and targets left on a machine, and what was built there for them; put back what
-//! runs had changed.
+//! `stend clean`: remove what interrupted runs and rigs left on a machine, and what was built there for them, images too; put back what runs
+//! had changed.
 
 use clap::Args;
 use stend_model::run::is_run_id;
@@ -48,11 +48,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     for name in rig::names(host, &work).map_err(unusable)? {
         let name = name.as_str();
         if rig::is_name(name) && rig::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
-            talk!("target {name} is still set up; `{} target down --name {name}` removes it", output::program());
+            talk!("rig {name} is still set up; `{} rig down --name {name}` removes it", output::program());
             continue;
         }
         match rig::take_down(host, &work, name) {
-            Ok(true) => talk!("removed target {name}"),
+            Ok(true) => talk!("removed rig {name}"),
             // Not stend's.
             Ok(false) => continue,
             Err(refusal) => failure = failure.or(Some(refusal)),
@@ -65,6 +65,16 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Ok(false) => continue,
             Err(refusal) => failure = failure.or(Some(refusal)),
         }
+        removed += 1;
+    }
+    // Of images that guests lie on nothing is removed.
+    let mut used = Vec::new();
+    for name in rig::names(host, &work).map_err(unusable)? {
+        used.extend(rig::vm::guest(host, &work, &name)?.map(|guest| guest.image));
+    }
+    for name in rig::image::names(host, &work).map_err(unusable)?.iter().filter(|name| !used.contains(name)) {
+        rig::image::remove(host, &work, name).map_err(unusable)?;
+        talk!("removed image {name}");
         removed += 1;
     }
     // The build that is in use holds the locks, and maybe what this machine removes files with. So it goes last.

@@ -29,6 +29,7 @@ mod references;
 mod remote;
 mod report;
 mod resume;
+mod rig;
 mod rm;
 mod run;
 #[cfg(test)]
@@ -36,7 +37,6 @@ mod schema;
 mod serve;
 mod show;
 mod suites;
-mod target;
 mod users;
 
 use std::error::Error;
@@ -149,9 +149,9 @@ enum Command {
     Agent(agent::Arguments),
     /// List, add and remove the users of the server
     Users(users::Arguments),
-    /// Set up storage to load, remove it, or show its status
-    Target(target::Arguments),
-    /// Remove what interrupted runs and targets left on a machine
+    /// Set up storage or a virtual machine, remove it, or show its status
+    Rig(rig::Arguments),
+    /// Remove what interrupted runs and rigs left on a machine, and what was built there
     Clean(clean::Arguments),
     /// Print completions for a shell
     Completions(completions::Arguments),
@@ -266,7 +266,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Agent(arguments) => agent::run(global, arguments),
         Command::Backup(arguments) => backup::run(global, arguments),
         Command::Users(arguments) => users::run(global, arguments),
-        Command::Target(arguments) => target::run(global, arguments),
+        Command::Rig(arguments) => rig::run(global, arguments),
         Command::Clean(arguments) => clean::run(global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),

@@ -10,11 +10,12 @@ use super::Global;
 use super::completions;
 use super::failure::Failure;
 use crate::voice::AtTheTerminal;
-use stend_lab::run::prepare::{self};
+use stend_lab::rig;
+use stend_lab::run::prepare;
 use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::stand::{self, Compiler};
-use stend_stand::host::{Host, HostError, Local, Lock, Ssh};
+use stend_stand::host::{Host, Local, Lock, Ssh};
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_stand::owned;
@@ -23,8 +24,8 @@ use stend_store::StoreError;
 /// One machine.
 #[derive(Debug, Clone, Args)]
 pub(super) struct On {
-    /// Another machine: a name listed by `stend hosts`, or an ssh destination (user@host, or a name of ~/.ssh/config). It must have a shell, tar and
-    /// a C compiler
+    /// Another machine: a name listed by `stend hosts`, an ssh destination (user@host, or a name of ~/.ssh/config), or vm:NAME, a virtual machine
+    /// of `stend rig`. It must have a shell, tar and a C compiler
     #[arg(long, value_name = "HOST", add = completions::hosts(), help_heading = "Another machine (docs/guide/hosts.md)")]
     on: Option<String>,
 }
@@ -32,8 +33,8 @@ pub(super) struct On {
 /// One machine or several.
 #[derive(Debug, Clone, Args)]
 pub(super) struct OnSeveral {
-    /// Other machines, measured in parallel, each in its own run: names listed by `stend hosts`, or ssh destinations (user@host, or a name of
-    /// ~/.ssh/config). They must have a shell, tar and a C compiler; `local` is this machine
+    /// Other machines, measured in parallel, each in its own run: names listed by `stend hosts`, ssh destinations (user@host, or a name of
+    /// ~/.ssh/config), or vm:NAME, a virtual machine of `stend rig`. They must have a shell, tar and a C compiler; `local` is this machine
     #[arg(
         long,
         value_name = "HOST[,HOST…]",
@@ -104,7 +105,7 @@ impl On {
         let (host, work): (Box<dyn Host>, _) = if destination.is_here() {
             (Box::new(Local), prepare::work_directory(&Local).map_err(Failure::unusable)?)
         } else {
-            let ssh = Ssh::connect(&destination.address, &Interrupt::listen()?, &AtTheTerminal).map_err(unreachable)?;
+            let ssh = connect(&destination.address, &Interrupt::listen()?)?;
             let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
             locker = stand::locker(&ssh, &work).inspect(|probe| ssh.set_probe(probe));
             (Box::new(ssh), work)
@@ -192,7 +193,7 @@ fn reach_with_probe(
     building: &Building,
 ) -> Result<(Box<dyn Host>, Option<String>), Failure> {
     let interrupt = Interrupt::listen()?;
-    let ssh = Ssh::connect(&destination.address, &interrupt, &AtTheTerminal).map_err(unreachable)?;
+    let ssh = connect(&destination.address, &interrupt)?;
     let work = prepare::work_directory(&ssh).map_err(Failure::unusable)?;
     let probe = stand::built(&ssh, &work);
     if let Some(probe) = &probe {
@@ -212,8 +213,17 @@ pub(super) fn failed_on(destination: &Destination, error: &dyn Display) -> Failu
     Failure::unusable(if is_named { words } else { format!("{name}: {words}") })
 }
 
-fn unreachable(error: HostError) -> Failure {
-    Failure::unusable(error.to_string())
+/// Connects to another machine, or to a guest of this one, which is called `vm:NAME`.
+fn connect(address: &str, interrupt: &Interrupt) -> Result<Ssh, Failure> {
+    let configuration = match address.strip_prefix(rig::vm::ADDRESS) {
+        Some(name) => {
+            let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+            Some(rig::vm::ssh_config(&Local, &work, name)?)
+        }
+        None => None,
+    };
+    Ssh::connect(address, configuration.as_deref(), interrupt, &AtTheTerminal)
+        .map_err(|error| Failure::unusable(error.to_string()))
 }
 
 /// A machine that is being cleaned.
@@ -292,7 +302,7 @@ impl Building {
             return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
         }
         let of_link = |error: &dyn Display| failed_on(destination, error);
-        let ssh = Ssh::connect(&destination.address, interrupt, &AtTheTerminal).map_err(|error| of_link(&error))?;
+        let ssh = connect(&destination.address, interrupt)?;
         let work = prepare::work_directory(&ssh).map_err(|error| of_link(&error))?;
         // What an earlier build has instead of rm removes what this one leaves if it fails.
         if ssh.find_program("rm").is_none()
@@ -308,6 +318,18 @@ impl Building {
             }
             Ok(())
         };
+        // A guest of this machine takes what measures here, so that both are measured by the same.
+        let asked = self.cc.is_some() || self.cflags.is_some() || destination.known.is_some();
+        if destination.address.starts_with(rig::vm::ADDRESS)
+            && !asked
+            && let Ok(here) = prepare::find_probe(&Local)
+            && let Some(probe) = stand::bring(&ssh, &work, &here).map_err(|error| of_link(&error))?
+        {
+            lock_by(&probe).map_err(|error| of_link(&error))?;
+            let build = stand::build_of(&Local, &here);
+            let lock = lock.expect("it was taken just now");
+            return Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock });
+        }
         let mut tell = |words: &str| {
             if !global.quiet {
                 talk!("{destination}: {words}")

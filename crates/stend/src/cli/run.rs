@@ -30,7 +30,7 @@ use super::failure::{Exit, Failure};
 use super::label;
 use super::on::{self, Building, OnSeveral};
 use super::output::{self, Shown};
-use super::target::TargetFlags;
+use super::rig::TargetFlags;
 use crate::catalogue;
 pub(super) use bench::{Bench, Settled};
 use dry::Compared;
@@ -111,7 +111,7 @@ pub(super) struct Arguments {
     building: Building,
     #[command(flatten)]
     target: TargetFlags,
-    /// Load a target set up by `stend target up --name NAME`, and keep it
+    /// Load a target set up by `stend rig up --name NAME`, and keep it
     #[arg(
         long,
         value_name = "NAME",

@@ -208,7 +208,7 @@ fn what_was_asked_for_is_so_while_it_stands_and_put_back_afterwards() {
     let mount = mounts.lines().find(|line| line.contains(stand.path().to_str().unwrap()) && line.contains(" btrfs "));
     let mount = mount.unwrap();
     assert!(["commit=7", "nosuid", "nodev", "noatime"].iter().all(|option| mount.contains(option)), "{mount}");
-    for (number, controller) in made["targets"][0]["controllers"].as_array().unwrap().iter().enumerate() {
+    for (number, controller) in made["rigs"][0]["controllers"].as_array().unwrap().iter().enumerate() {
         let process = format!("/proc/{}", controller["process"]);
         let line = std::fs::read_to_string(format!("{process}/cmdline")).unwrap().replace('\0', " ");
         assert!(
@@ -220,9 +220,9 @@ fn what_was_asked_for_is_so_while_it_stands_and_put_back_afterwards() {
             status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim().to_owned();
         assert_eq!(allowed, if number == 0 { "0".to_owned() } else { last.to_string() });
     }
-    let uri = made["targets"][0]["luns"][1].as_str().unwrap();
+    let uri = made["rigs"][0]["luns"][1].as_str().unwrap();
     assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "8388608");
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
     assert_put_back(&devices);
 
@@ -233,7 +233,7 @@ fn what_was_asked_for_is_so_while_it_stands_and_put_back_afterwards() {
     let device = said_by("losetup", &["--find", "--show", image]).trim().to_owned();
     let short = device.trim_start_matches("/dev/");
     let own = scheduler(short);
-    let arguments = ["target", "up", "--devices", &device, "--destructive", image, "--scheduler", "mq-deadline"];
+    let arguments = ["rig", "up", "--devices", &device, "--destructive", image, "--scheduler", "mq-deadline"];
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         for changed in [None, Some("kyber")] {
             stand.fine(&arguments);
@@ -241,7 +241,7 @@ fn what_was_asked_for_is_so_while_it_stands_and_put_back_afterwards() {
             if let Some(other) = changed {
                 std::fs::write(format!("/sys/block/{short}/queue/scheduler"), other).unwrap();
             }
-            stand.fine(&["target", "down"]);
+            stand.fine(&["rig", "down"]);
             assert_eq!(scheduler(short), changed.unwrap_or(&own));
         }
     }));

@@ -98,13 +98,13 @@ fn directories_that_others_can_write_are_not_used() {
         assert!(letter.exists() && !mark.exists(), "{arguments:?}");
     };
     for arguments in
-        [&["run", &suite][..], &["clean"], &["check"], &["target", "status"], &["target", "down", "--name", "old"]]
+        [&["run", &suite][..], &["clean"], &["check"], &["rig", "status"], &["rig", "down", "--name", "old"]]
     {
         refused(arguments, &[work.to_str().unwrap(), "can be written by others", "STEND_WORK"]);
     }
     // By itself it is still no ledger of this target.
     std::fs::set_permissions(&work, std::fs::Permissions::from_mode(0o700)).unwrap();
-    refused(&["target", "down", "--name", "old"], &["ledger", letter.to_str().unwrap()]);
+    refused(&["rig", "down", "--name", "old"], &["ledger", letter.to_str().unwrap()]);
     std::fs::remove_dir_all(&work).unwrap();
 
     open(&store);
@@ -190,7 +190,7 @@ fn what_is_made_is_for_the_user_alone() {
     std::fs::create_dir(&place).unwrap();
     let name = crate::common::pools::own_name("alone");
     let target =
-        ["target", "up", "--name", &name, "--kind", "file", "--luns", "1", "--lun-size", "1MiB", "--fill", "false"];
+        ["rig", "up", "--name", &name, "--kind", "file", "--luns", "1", "--lun-size", "1MiB", "--fill", "false"];
     stand.fine(&[&target[..], &["--where", place.to_str().unwrap()]].concat());
     let suite = stand.suite("repeats = 1\nwarmup = 0", &[("one", &gate.after(0))]);
     let mut run = stand.command(&["run", &suite, "--quiet"]).stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -201,7 +201,7 @@ fn what_is_made_is_for_the_user_alone() {
     assert!(run.wait().unwrap().success());
     stand.fine(&["report", "--format", "svg"]);
     assert_eq!(open_directories(&[&work, &store]), "");
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn machines_and_rigs_of_a_node_are_looked_at_and_changed_on_any_other() {
     assert!(page.body.contains(">alpha</strong>") && page.body.contains("/rigs?node=beta"), "{}", page.body);
     let up = alpha.ask("POST", "/rigs?node=beta", &[form], "kind=file&name=r1&luns=1&lun_size=1MiB&disks=");
     assert_eq!(up.status, 303, "{}", up.body);
-    let stands = |stand: &Stand| stand.run(&["target", "status"]).out.contains("r1");
+    let stands = |stand: &Stand| stand.run(&["rig", "status"]).out.contains("r1");
     assert!(stands(&other) && !stands(&one));
     let nobodys = alpha.ask("POST", "/rigs?node=gamma", &[form], "kind=file&name=r2&luns=1&lun_size=1MiB&disks=");
     assert_eq!(nobodys.status, 404, "{}", nobodys.body);

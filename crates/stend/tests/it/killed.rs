@@ -104,7 +104,7 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
     stand.fine(&words(&arguments));
     let all_entries = entries();
     let began = Instant::now();
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     let taking_down = began.elapsed();
     assert_traces(&stand, &name, directories, before, "after up and down");
 
@@ -119,7 +119,7 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
             words(&arguments)
         } else {
             stand.fine(&words(&arguments));
-            vec!["target", "down", "--name", &name]
+            vec!["rig", "down", "--name", &name]
         };
         let mut child = stand.command(&words_of_it).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         if makes {
@@ -133,9 +133,9 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
         child.wait().unwrap();
         let cleaned = stand.fine(&["clean"]);
         assert!(!cleaned.err.contains("letter"), "it was left, so nothing is said of it: {}", cleaned.err);
-        half_made += u32::from(cleaned.err.contains("removed target"));
-        if cleaned.err.contains("target down") {
-            stand.fine(&["target", "down", "--name", &name]);
+        half_made += u32::from(cleaned.err.contains("removed rig"));
+        if cleaned.err.contains("rig down") {
+            stand.fine(&["rig", "down", "--name", &name]);
         }
         assert_traces(&stand, &name, directories, before, &format!("kill {kill} at {share:.2} of {words_of_it:?}"));
     }

@@ -29,6 +29,7 @@ mod fitness;
 mod fleet;
 mod formats;
 mod frail_hosts;
+mod guests;
 mod history;
 mod hosts;
 mod job_files;

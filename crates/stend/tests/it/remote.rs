@@ -187,7 +187,7 @@ fn what_a_server_does_not_do_is_refused_in_a_line_that_names_it() {
     ] {
         refused(command, &format!("`stend {}` acts on this machine alone", command.split(' ').next().unwrap()));
     }
-    for command in ["suites", "references", "serve", "profile x", "clean", "completions bash", "man", "target status"] {
+    for command in ["suites", "references", "serve", "profile x", "clean", "completions bash", "man", "rig status"] {
         refused(command, &format!("`stend {}` acts on this machine alone", command.split(' ').next().unwrap()));
     }
     for (words, part) in [

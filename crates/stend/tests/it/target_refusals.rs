@@ -11,13 +11,13 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
     let stand = Stand::new();
     let nothing_made = || assert!(!stand.path().join("work/targets").exists());
     let refused = |arguments: &[&str], status: i32, parts: &[&str]| {
-        let ended = stand.run(&[&["target", "up"], arguments].concat());
+        let ended = stand.run(&[&["rig", "up"], arguments].concat());
         says(&ended, status, parts);
         assert_eq!(ended.err.trim_end().lines().count(), 1, "one line: {}", ended.err);
         nothing_made();
     };
-    says(&stand.run(&["target", "up", "--layout", "raid6"]), 2, &["raid6", "raid10"]);
-    says(&stand.run(&["target", "up", "--name", "../etc"]), 2, &["lower-case letters"]);
+    says(&stand.run(&["rig", "up", "--layout", "raid6"]), 2, &["raid6", "raid10"]);
+    says(&stand.run(&["rig", "up", "--name", "../etc"]), 2, &["lower-case letters"]);
     refused(&["--disks", "3"], 2, &["--disks: raid10 of 3 disks cannot be made"]);
     refused(&["--destructive", "S1"], 2, &["--destructive", "this target has none"]);
     refused(&["--target", "nowhere.toml"], 2, &["nowhere.toml cannot be read"]);
@@ -97,17 +97,17 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         let twice = format!("{device},{}", device.replace("/dev/", "/dev/./"));
         refused(&["--devices", &twice, "--destructive", image], 2, &["are the same device"]);
         // Allowed, it is the LUN.
-        let made = stand.json(&["target", "up", "--devices", &device, "--destructive", image]);
-        assert_eq!(made["targets"][0]["luns"], serde_json::json!([device]));
-        assert_eq!(made["targets"][0]["target"]["lun_size"], "128MiB");
-        stand.fine(&["target", "down"]);
+        let made = stand.json(&["rig", "up", "--devices", &device, "--destructive", image]);
+        assert_eq!(made["rigs"][0]["luns"], serde_json::json!([device]));
+        assert_eq!(made["rigs"][0]["target"]["lun_size"], "128MiB");
+        stand.fine(&["rig", "down"]);
         // Or a disk of a pool, which takes its own mark from it in the end.
         let second = stand.path().join("second");
         std::fs::File::create(&second).unwrap().set_len(128 << 20).unwrap();
         let second = second.to_str().unwrap();
         let other = said_by("losetup", &["--find", "--show", second]).trim().to_owned();
         let pool = [
-            "target",
+            "rig",
             "up",
             "--kind",
             "pool",
@@ -125,7 +125,7 @@ fn what_a_machine_cannot_have_is_said_before_anything_is_made() {
         let devices = format!("{device},{other}");
         let made = stand.run(&[&pool[..], &["--devices", &devices]].concat());
         let kind = said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", &other]);
-        let down = stand.run(&["target", "down"]);
+        let down = stand.run(&["rig", "down"]);
         let left = [&device, &other].map(|device| said_by("blkid", &["-p", "-s", "TYPE", "-o", "value", device]));
         let _ = Command::new("losetup").args(["-d", &other]).status();
         assert_eq!((made.status, down.status), (Some(0), Some(0)), "{}\n{}", made.err, down.err);

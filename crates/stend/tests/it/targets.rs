@@ -15,7 +15,7 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
     let disks = stand.path().join("disks");
     std::fs::create_dir(&disks).unwrap();
     let arguments = [
-        "target",
+        "rig",
         "up",
         "--name",
         &name,
@@ -29,7 +29,7 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
         "128MiB",
     ];
     let made = stand.json(&arguments);
-    let target = &made["targets"][0];
+    let target = &made["rigs"][0];
     assert_eq!((target["state"].as_str(), target["name"].as_str()), (Some("up"), Some(name.as_str())));
     let luns: Vec<_> = target["luns"].as_array().unwrap().iter().map(|lun| lun.as_str().unwrap().to_owned()).collect();
     assert_eq!(luns.len(), 8);
@@ -51,11 +51,11 @@ fn a_raid10_of_twelve_disks_with_eight_luns() {
     assert_eq!(said_by("sh", &["-c", script, "sh", last, last]), "hello, lun");
     assert_ne!(said_by("head", &["-c", "10", &luns[0]]), "hello, lun");
     let again = stand.run(&arguments);
-    says(&again, 2, &["exists already", "target down --name"]);
-    says(&stand.run(&["clean"]), 0, &["still set up", "target down"]);
-    stand.fine(&["target", "down", "--name", &name]);
+    says(&again, 2, &["exists already", "rig down --name"]);
+    says(&stand.run(&["clean"]), 0, &["still set up", "rig down"]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
-    says(&stand.run(&["target", "down", "--name", &name]), 2, &["there is no target"]);
+    says(&stand.run(&["rig", "down", "--name", &name]), 2, &["there is no rig"]);
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn two_controllers_export_their_shares_and_are_counted_apart() {
     }
     let (stand, name) = (Stand::new(), own_name("share"));
     stand.fine(&words(&up(&name, &[])));
-    let before = stand.json(&["target", "status"]);
-    let target = &before["targets"][0];
+    let before = stand.json(&["rig", "status"]);
+    let target = &before["rigs"][0];
     for (number, controller) in target["controllers"].as_array().unwrap().iter().enumerate() {
         assert_eq!(controller["luns"], serde_json::json!([number]));
         assert!(controller["process"].as_u64().is_some(), "{controller}");
@@ -78,16 +78,15 @@ fn two_controllers_export_their_shares_and_are_counted_apart() {
         "that one is the other controller's"
     );
     said_by("nbdcopy", &[uri, "null:"]);
-    let after = stand.json(&["target", "status"]);
-    let cpu =
-        |status: &serde_json::Value, number: usize| status["targets"][0]["controllers"][number]["cpu_ns"].as_u64();
+    let after = stand.json(&["rig", "status"]);
+    let cpu = |status: &serde_json::Value, number: usize| status["rigs"][0]["controllers"][number]["cpu_ns"].as_u64();
     // Where this machine counts, only the one that worked has used more.
     if let (Some(idle), Some(busy)) = (cpu(&before, 0), cpu(&before, 1)) {
         assert_eq!(cpu(&after, 0).unwrap(), idle);
         assert!(cpu(&after, 1).unwrap() > busy);
-        assert!(after["targets"][0]["controllers"][1]["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 0));
+        assert!(after["rigs"][0]["controllers"][1]["memory_bytes"].as_u64().is_some_and(|bytes| bytes > 0));
     }
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
 }
 
@@ -230,7 +229,7 @@ fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
         let mut child = command.env("PATH", &path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         gate.wait_until_reached();
         gate.start_over();
-        let state = || stand.json(&["target", "status"])["targets"][0]["state"].clone();
+        let state = || stand.json(&["rig", "status"])["rigs"][0]["state"].clone();
         assert_eq!(state(), "up");
         child.kill().unwrap();
         child.wait().unwrap();
@@ -312,18 +311,18 @@ fn files_need_no_root_and_are_exported_too() {
     let stand = Stand::new();
     let as_nobody = |arguments: &[&str]| stand.command_of_nobody(arguments).unwrap();
     let made =
-        ended(&mut as_nobody(&["target", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
+        ended(&mut as_nobody(&["rig", "up", "--luns", "3", "--lun-size", "2MiB", "--transport", "nbd", "--json"]));
     assert_eq!(made.status, Some(0), "{}", made.err);
     let made: serde_json::Value = serde_json::from_str(&made.out).unwrap();
-    let target = &made["targets"][0];
+    let target = &made["rigs"][0];
     assert_eq!(target["target"]["storage"], serde_json::json!({ "kind": "file", "where": "work" }));
     assert_eq!(target["controllers"][0]["luns"], serde_json::json!([0, 2]));
     assert_eq!(target["controllers"][0]["cpu_ns"], serde_json::Value::Null, "who is not root makes no control groups");
     let uri = target["luns"][2].as_str().unwrap();
     assert_eq!(said_by("nbdinfo", &["--size", uri]).trim(), "2097152");
-    let down = ended(&mut as_nobody(&["target", "down"]));
+    let down = ended(&mut as_nobody(&["rig", "down"]));
     assert_eq!(down.status, Some(0), "{}", down.err);
-    assert_traces(&stand, "target", &[stand.path().join("work")], &[], "after down");
+    assert_traces(&stand, "rig", &[stand.path().join("work")], &[], "after down");
 }
 
 #[test]
@@ -337,9 +336,9 @@ fn a_directory_behind_a_link_has_loop_devices_that_are_found_again() {
     std::os::unix::fs::symlink(&disks, &link).unwrap();
     let link = link.to_str().unwrap();
     let size = ["--where", link, "--disks", "4", "--disk-size", "128MiB", "--luns", "1", "--lun-size", "8MiB"];
-    let made = stand.json(&[&["target", "up", "--name", &name], &size[..]].concat());
-    assert!(made["targets"][0]["luns"][0].as_str().is_some_and(|lun| lun.starts_with("/dev/loop")), "{made}");
-    stand.fine(&["target", "down", "--name", &name]);
+    let made = stand.json(&[&["rig", "up", "--name", &name], &size[..]].concat());
+    assert!(made["rigs"][0]["luns"][0].as_str().is_some_and(|lun| lun.starts_with("/dev/loop")), "{made}");
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work"), disks], &[], "after down");
 }
 
@@ -351,7 +350,7 @@ fn luns_that_do_not_fit_after_all_leave_nothing_behind() {
     let (stand, name) = (Stand::new(), own_name("tight"));
     // 256 MiB of pool, of which btrfs itself takes more than 8.
     let size = ["--where", "tmpfs", "--disks", "4", "--disk-size", "128MiB", "--luns", "2", "--lun-size", "124MiB"];
-    let ended = stand.run(&[&["target", "up", "--name", &name], &size[..]].concat());
+    let ended = stand.run(&[&["rig", "up", "--name", &name], &size[..]].concat());
     says(&ended, 4, &["lun1 cannot be made", "No space", "make the LUNs smaller"]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after a pool that was too small");
 }
@@ -366,7 +365,7 @@ fn a_disk_that_fills_up_meanwhile_leaves_nothing_behind() {
     std::fs::create_dir(&disk).unwrap();
     let script = r#"
         mount -t tmpfs -o size=640m none "$DISK" || exit 99
-        "$STEND" target up --name "$NAME" --where "$DISK" --disks 4 --disk-size 128MiB --luns 2 --lun-size 96MiB &
+        "$STEND" rig up --name "$NAME" --where "$DISK" --disks 4 --disk-size 128MiB --luns 2 --lun-size 96MiB &
         stend=$!
         # It passed the check, and then somebody else takes the space.
         for _ in $(seq 4000); do

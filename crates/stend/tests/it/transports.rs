@@ -31,7 +31,7 @@ const FILES: [&str; 10] =
     ["--luns", "3", "--lun-size", "2MiB", "--transport", "iscsi", "--controllers", "2", "--where", "tmpfs"];
 
 fn iscsi(name: &str) -> Vec<&str> {
-    [&["target", "up", "--name", name], &FILES[..]].concat()
+    [&["rig", "up", "--name", name], &FILES[..]].concat()
 }
 
 fn luns(target: &serde_json::Value) -> Vec<String> {
@@ -46,8 +46,8 @@ fn what_is_written_by_iscsi_lies_in_the_pool_and_is_read_back() {
     let (stand, name) = (Stand::new(), own_name("iscsi"));
     // All of the small pool but its LUNs' number and transport.
     let more = ["--luns", "3", "--lun-size", "8MiB", "--transport", "iscsi"];
-    let made = stand.json(&[&["target", "up", "--name", &name], &SMALL[..6], &more].concat());
-    let target = &made["targets"][0];
+    let made = stand.json(&[&["rig", "up", "--name", &name], &SMALL[..6], &more].concat());
+    let target = &made["rigs"][0];
     assert_eq!(target["target"]["storage"]["manager"], "btrfs", "the first that this machine has");
     let luns = luns(target);
     // Bytes that differ from one block to the next, to each LUN others.
@@ -65,8 +65,8 @@ fn what_is_written_by_iscsi_lies_in_the_pool_and_is_read_back() {
         assert!(std::fs::read(file).unwrap() == bytes, "{file}");
     }
     // Who serves and who loads are counted apart.
-    let status = stand.json(&["target", "status"]);
-    let target = &status["targets"][0];
+    let status = stand.json(&["rig", "status"]);
+    let target = &status["rigs"][0];
     for (what, numbers) in [("controllers", [[0, 2].as_slice(), &[1]]), ("initiators", [&[0, 2], &[1]])] {
         for (process, numbers) in target[what].as_array().unwrap().iter().zip(numbers) {
             assert_eq!(process["luns"], serde_json::json!(numbers), "{what}");
@@ -74,9 +74,9 @@ fn what_is_written_by_iscsi_lies_in_the_pool_and_is_read_back() {
         }
         assert_eq!(target[what].as_array().unwrap().len(), 2);
     }
-    let text = stand.fine(&["target", "status"]).out;
+    let text = stand.fine(&["rig", "status"]).out;
     assert!(text.contains("controller1  lun1") && text.contains("initiator0  lun0 lun2"), "{text}");
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
 }
 
@@ -97,7 +97,7 @@ fn killed_while_it_starts_its_servers_nothing_of_them_is_left_after_clean() {
         child.wait().unwrap();
         stand.fine(&["clean"]);
         // It had been made by then, if it was faster.
-        let _ = stand.run(&["target", "down", "--name", &name]);
+        let _ = stand.run(&["rig", "down", "--name", &name]);
         assert_traces(&stand, &name, &[stand.path().join("work")], &[], &format!("after a kill at {thing} {times}"));
     }
 }
@@ -121,7 +121,7 @@ fn a_run_loads_a_standing_target_and_leaves_it_standing() {
     }
     let (stand, name) = (Stand::new(), own_name("mine"));
     let suite = suite(&stand);
-    let before = luns(&stand.json(&iscsi(&name))["targets"][0]);
+    let before = luns(&stand.json(&iscsi(&name))["rigs"][0]);
     let run = ["run", suite.as_str(), "--no-progress", "--even-if-unfit", "--target-name", &name];
     let ended = stand.fine(&run);
     let said = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -137,16 +137,16 @@ fn a_run_loads_a_standing_target_and_leaves_it_standing() {
         (&shown["run"]["target"]["name"], &shown["repeats"][0]["outcome"]),
         (&name.as_str().into(), &"valid".into())
     );
-    let after = stand.json(&["target", "status"]);
-    assert_eq!((after["targets"][0]["state"].as_str(), luns(&after["targets"][0])), (Some("up"), before));
+    let after = stand.json(&["rig", "status"]);
+    assert_eq!((after["rigs"][0]["state"].as_str(), luns(&after["rigs"][0])), (Some("up"), before));
     says(&stand.run(&[&run[..], &["--luns", "2"]].concat()), 2, &["--target-name", "leave out the other flags"]);
     let jobs = stand.path().join("jobs.fio");
     std::fs::write(&jobs, "[one]\nfilename=${LUN1}\nrw=read\nsize=1m\n").unwrap();
     let of_paths = stand.run(&["run", "--fio", jobs.to_str().unwrap(), "--target-name", &name]);
     says(&of_paths, 2, &["behind iscsi they have none", "set transport = \"local\""]);
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_traces(&stand, &name, &[stand.path().join("work")], &[], "after down");
-    says(&stand.run(&run), 2, &["no target of the name", "target up --name"]);
+    says(&stand.run(&run), 2, &["no target of the name", "rig up --name"]);
 }
 
 /// Who is not root, and a PATH without a program.
@@ -172,7 +172,7 @@ fn refused_without(stand: &Stand, missing: &str, arguments: &[&str]) -> Ended {
 #[test]
 fn what_a_machine_lacks_is_named_with_what_brings_it() {
     let stand = Stand::new();
-    let up = |more: &[&str]| stand.run(&[&["target", "up"], more].concat());
+    let up = |more: &[&str]| stand.run(&[&["rig", "up"], more].concat());
     says(&up(&["--manager", "raid"]), 2, &["raid", "btrfs"]);
     says(&up(&["--manager", "md", "--layout", "mirror", "--disks", "4"]), 2, &["a mirror by md", "take 2 disks"]);
     says(&up(&["--manager", "zfs", "--transport", "nfs"]), 2, &["nfs exports files", "manager = \"btrfs\""]);
@@ -205,9 +205,9 @@ fn what_a_machine_lacks_is_named_with_what_brings_it() {
         assert_eq!(refused.err.trim_end().lines().count(), 1, "{}", refused.err);
         assert!(!stand.path().join("work").exists(), "nothing is made, and no lock is left");
     }
-    let without = refused_without(&stand, "tgtd", &["target", "up", "--transport", "iscsi", "--luns", "1"]);
+    let without = refused_without(&stand, "tgtd", &["rig", "up", "--transport", "iscsi", "--luns", "1"]);
     says(&without, 4, &["the transport iscsi needs tgtd", "apt-get install -y tgt"]);
-    if let Some(mut as_nobody) = stand.command_of_nobody(&["target", "up", "--transport", "iscsi"]) {
+    if let Some(mut as_nobody) = stand.command_of_nobody(&["rig", "up", "--transport", "iscsi"]) {
         says(&ended(&mut as_nobody), 4, &["iscsi takes root", "sudo"]);
     }
 }

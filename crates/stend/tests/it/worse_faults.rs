@@ -284,11 +284,11 @@ fn a_pool_that_can_only_be_read_is_taken_down() {
         return;
     }
     let (stand, name) = (Stand::new(), own_name("read-only"));
-    stand.fine(&["target", "up", "--name", &name, "--target", &pool(&stand, POOL)]);
+    stand.fine(&["rig", "up", "--name", &name, "--target", &pool(&stand, POOL)]);
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     let of_pool = mounts.lines().find(|line| line.contains(stand.path().to_str().unwrap()) && line.contains(" btrfs "));
     said_by("mount", &["-o", "remount,ro", of_pool.unwrap().split(' ').nth(1).unwrap()]);
-    stand.fine(&["target", "down", "--name", &name]);
+    stand.fine(&["rig", "down", "--name", &name]);
     assert_eq!(traces(&stand), [""; 0]);
     assert!(!stand.path().join("work/targets").exists());
 }

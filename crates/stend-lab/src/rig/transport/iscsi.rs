@@ -130,7 +130,7 @@ fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
                 .things
                 .push(Thing::Transport(Carrier::IscsiSession(Login { place: portal(planning, number), links })));
         }
-        return Up { luns: (0..target.luns).map(link).collect(), controllers, initiators };
+        return Up { luns: (0..target.luns).map(link).collect(), controllers, initiators, guest: None };
     }
     for (number, controller) in (0..).zip(&controllers) {
         // The load's side, so not counted with the controllers.
@@ -145,7 +145,7 @@ fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
         })));
         initiators.push(process(planning, number, pid_file, counters));
     }
-    Up { luns: uris(planning), controllers, initiators }
+    Up { luns: uris(planning), controllers, initiators, guest: None }
 }
 
 const START: &str = r#"

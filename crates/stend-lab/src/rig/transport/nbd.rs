@@ -45,7 +45,7 @@ fn plan(planning: &mut Planning<'_>, luns: Luns) -> Up {
         planning.things.extend(front);
         controllers.push(process(planning, number, pid_file, counters));
     }
-    Up { luns: uris(planning), controllers, initiators: Vec::new() }
+    Up { luns: uris(planning), controllers, ..Up::default() }
 }
 
 const SERVER: &str = r#"

@@ -53,9 +53,18 @@ impl Ssh {
         Err(link(&self.destination, &in_words(&complaint, &self.destination)))
     }
 
+    /// The ssh client, with the configuration that says how the machine is reached.
+    fn client(&self) -> std::process::Command {
+        let mut builder = std::process::Command::new("ssh");
+        if let Some(file) = &self.configuration {
+            builder.args(["-F", file]);
+        }
+        builder
+    }
+
     /// Starts the ssh client that is the connection. `asks`: it may ask the user for passphrases, passwords, and whether a host key is right.
     fn dial(&self, asks: bool) -> Result<Output, HostError> {
-        let mut builder = std::process::Command::new("ssh");
+        let mut builder = self.client();
         let socket = self.socket();
         builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
         builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
@@ -90,7 +99,7 @@ impl Ssh {
 
     /// Which of this program's variables the user's configuration sends there, as `NAME=value`.
     pub(super) fn environment_sent(&self) -> Result<Vec<String>, HostError> {
-        let mut builder = std::process::Command::new("ssh");
+        let mut builder = self.client();
         builder.args(["-G", "--", &self.destination]);
         let configuration = self.finish(builder, LONGEST_LOGIN)?.text();
         let patterns: Vec<_> = configuration.lines().filter_map(|line| line.strip_prefix("sendenv ")).collect();
@@ -102,7 +111,7 @@ impl Ssh {
 
     /// Ends the client that is the connection.
     pub(super) fn close(&self) {
-        let mut builder = std::process::Command::new("ssh");
+        let mut builder = self.client();
         builder.arg("-S").arg(self.socket()).args(["-O", "exit", "--", &self.destination]);
         builder.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let _ = builder.status();

@@ -42,7 +42,7 @@ pub(crate) const SMALL: [&str; 14] = [
 ];
 
 pub(crate) fn up(name: &str, more: &[&'static str]) -> Vec<String> {
-    let words = ["target", "up", "--name", name].into_iter().chain(SMALL).chain(more.iter().copied());
+    let words = ["rig", "up", "--name", name].into_iter().chain(SMALL).chain(more.iter().copied());
     words.map(str::to_owned).collect()
 }
 

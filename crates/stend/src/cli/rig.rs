@@ -1,4 +1,4 @@
-//! `stend target`: set up storage to be loaded, take it down again, or say what stands.
+//! `stend rig`: set up what is to be measured, storage or a virtual machine, take it down again, or say what stands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,15 +7,18 @@ use std::path::Path;
 use clap::{Args, Subcommand};
 use serde::de::value::{Error as ValueError, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer as _};
+use stend_model::image::Image;
 use stend_model::position::plain;
 use stend_model::quantity::Size;
 use stend_model::run::is_run_id;
+use stend_model::target::vm::{Accelerator, Disk, Vm, VmText};
 use stend_model::target::{Kind, Layout, Manager, Mistake, Target, TargetError, TargetText, Transport};
 
 use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
-use stend_lab::rig::{self, ControllerStatus, Needs, Refusal, State, Status};
+use crate::catalogue;
+use stend_lab::rig::{self, ControllerStatus, Needs, Refusal, State, Status, Used};
 use stend_lab::run::prepare;
 use stend_stand::bounded;
 use stend_stand::host::{Host as _, Local};
@@ -29,32 +32,77 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Set up a target, and keep it
-    Up {
-        #[command(flatten)]
-        target: Box<TargetFlags>,
-        #[command(flatten)]
-        name: Name,
-        #[command(flatten)]
-        json: Json,
-    },
-    /// Remove a target, with everything that was created for it
+    /// Set up storage or a virtual machine, and keep it
+    Up(Box<UpFlags>),
+    /// Remove a rig, with everything that was created for it
     Down {
-        #[command(flatten)]
-        name: Name,
+        /// The rig's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
     },
-    /// Show the targets, their LUNs, and the CPU time and memory of their controllers
+    /// Show the rigs: where their LUNs are, how a virtual machine is reached, and the CPU time and memory that they use
     Status {
         #[command(flatten)]
         json: Json,
     },
 }
 
+/// What a rig is called that nobody named.
+const USUAL_NAME: &str = "rig";
+
 #[derive(Debug, Args)]
-struct Name {
-    /// The target's name
-    #[arg(long, value_name = "NAME", default_value = "target", value_parser = name)]
+struct UpFlags {
+    /// A TOML file that describes the storage, or with kind = "vm" the virtual machine
+    #[arg(value_name = "FILE", conflicts_with = "target")]
+    file: Option<String>,
+    /// The rig's name
+    #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
     name: String,
+    #[command(flatten)]
+    json: Json,
+    #[command(flatten)]
+    target: TargetFlags,
+    #[command(flatten)]
+    vm: VmFlags,
+}
+
+/// A virtual machine by flags, or by flags over a file. Each flag is a key of the file.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Virtual machine: a guest of QEMU, reached with --on vm:NAME (docs/guide/virtual.md)")]
+struct VmFlags {
+    /// Image that the guest boots from: one of stend's, or a TOML file [default: debian-12]
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+    /// Number of the guest's processors [default: 2]
+    #[arg(long, value_name = "N")]
+    cpus: Option<u32>,
+    /// The guest's memory [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<Size>,
+    /// What runs the guest's processors: kvm, or tcg, an emulator [default: kvm where it works]
+    #[arg(long, value_parser = word::<Accelerator>)]
+    accelerator: Option<Accelerator>,
+    /// QEMU's machine, such as q35 or virt [default: the architecture's usual one]
+    #[arg(long, value_name = "NAME")]
+    machine: Option<String>,
+    /// A disk beside the image: size=1GiB or from=RIG/lun0, then bus=virtio-blk|virtio-scsi, cache=none|writeback|…, iothread=true, format=qcow2; once
+    /// for each disk
+    #[arg(long, value_name = "KEY=VALUE,…")]
+    disk: Option<Vec<Disk>>,
+}
+
+impl VmFlags {
+    fn text(&self) -> VmText {
+        VmText {
+            kind: None,
+            image: self.image.clone(),
+            cpus: self.cpus,
+            memory: self.memory,
+            accelerator: self.accelerator,
+            machine: self.machine.clone(),
+            disk: self.disk.clone(),
+        }
+    }
 }
 
 /// A target by a file, by flags, or by flags over a file. Each flag is a key of the file.
@@ -129,14 +177,14 @@ impl TargetFlags {
         self.target.as_deref()
     }
 
-    /// The target that they describe; `None` where nothing was said.
-    pub(super) fn target(&self) -> Result<Option<Target>, TargetError> {
-        self.target_with(&BTreeMap::new())
+    /// The target that they describe, with settings of a side over it; `None` where nothing was said.
+    pub(super) fn target_with(&self, settings: &BTreeMap<String, String>) -> Result<Option<Target>, TargetError> {
+        self.target_of(self.target.as_deref(), settings)
     }
 
-    /// The same with settings of a side over it.
-    pub(super) fn target_with(&self, settings: &BTreeMap<String, String>) -> Result<Option<Target>, TargetError> {
-        let text = TargetText {
+    /// What the flags say, without a file.
+    fn text(&self) -> TargetText {
+        TargetText {
             kind: self.kind,
             r#where: self.r#where.clone(),
             devices: self.devices.clone(),
@@ -155,15 +203,19 @@ impl TargetFlags {
             mount_options: self.mount_options.clone(),
             scheduler: self.scheduler.clone(),
             processors: self.processors.clone(),
-        };
-        let text = text.overlaid(&TargetText::of_settings(settings)?);
+        }
+    }
+
+    fn target_of(
+        &self,
+        file: Option<&str>,
+        settings: &BTreeMap<String, String>,
+    ) -> Result<Option<Target>, TargetError> {
+        let text = self.text().overlaid(&TargetText::of_settings(settings)?);
         let blame = |error| TargetText::blame(settings, error);
-        let target = match &self.target {
+        let target = match file {
             Some(file) => {
-                let contents = bounded::text(Path::new(file)).map_err(|error| TargetError::InFlag {
-                    flag: "--target".into(),
-                    mistake: Mistake::NoFile { file: file.clone(), said: error.to_string() },
-                })?;
+                let contents = contents(file)?;
                 TargetText::target_of_file(&contents, file, &text).map_err(blame)?
             }
             None if text == TargetText::default() && self.destructive.is_empty() => return Ok(None),
@@ -177,6 +229,13 @@ impl TargetFlags {
         }
         Ok(Some(Target { destructive: self.destructive.clone(), ..target }))
     }
+}
+
+fn contents(file: &str) -> Result<String, TargetError> {
+    bounded::text(Path::new(file)).map_err(|error| TargetError::InFlag {
+        flag: "--target".into(),
+        mistake: Mistake::NoFile { file: file.to_owned(), said: error.to_string() },
+    })
 }
 
 /// One of a few words, with those that there are in the message.
@@ -194,19 +253,59 @@ fn name(text: &str) -> Result<String, String> {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.action {
-        Action::Up { target, name, json } => up(global, target, &name.name, *json),
-        Action::Down { name } => down(global, &name.name),
+        Action::Up(flags) => up(global, flags),
+        Action::Down { name } => down(global, name),
         Action::Status { json } => status(*json),
     }
 }
 
-fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Exit, Failure> {
-    let wanted = flags.target().map_err(|error| Failure::usage(error.to_string()))?;
-    let wanted = wanted.map_or_else(|| TargetText::default().target(), Ok);
-    let wanted = wanted.map_err(|error| Failure::usage(error.to_string()))?;
+/// What is to be set up.
+enum Wanted {
+    Storage(Box<Target>),
+    Vm(Box<(Vm, Image)>),
+}
+
+impl UpFlags {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let usage = |error: TargetError| Failure::usage(error.to_string());
+        let text = self.file.as_deref().map(contents).transpose().map_err(usage)?;
+        let of_vm = self.vm.text();
+        let is_vm = text.as_deref().is_some_and(VmText::is_meant);
+        if !is_vm && (self.file.is_some() || self.target.target.is_some() || of_vm.keys().is_empty()) {
+            if let Some(key) = of_vm.keys().first() {
+                return Err(Failure::usage(format!(
+                    "--{key} is for a virtual machine, and this file describes storage"
+                )));
+            }
+            let target = self.target.target_of(self.file.as_deref().or(self.target.file()), &BTreeMap::new());
+            let target = target.map_err(usage)?.map_or_else(|| TargetText::default().target(), Ok).map_err(usage)?;
+            return Ok(Wanted::Storage(Box::new(target)));
+        }
+        if let Some(key) = self.target.text().keys().next() {
+            let flag = key.replace('_', "-");
+            return Err(Failure::usage(format!("--{flag} is for storage, and this is a virtual machine")));
+        }
+        let vm = match (&text, &self.file) {
+            (Some(text), Some(file)) => VmText::vm_of_file(text, file, &of_vm),
+            _ => of_vm.vm(),
+        };
+        let vm = vm.map_err(usage)?;
+        // A path in a file is one beside it.
+        let beside = self.file.as_deref().filter(|_| self.vm.image.is_none());
+        let beside = beside.and_then(|file| Path::new(file).parent()).unwrap_or(Path::new(""));
+        let image = catalogue::image(&vm.image, beside).map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(Wanted::Vm(Box::new((vm, image))))
+    }
+}
+
+fn up(global: &Global, flags: &UpFlags) -> Result<Exit, Failure> {
+    let (name, json) = (flags.name.as_str(), flags.json);
     let host = Local;
     // What this machine lacks is said before a lock for it is made.
-    let wanted = rig::settle(&host, wanted)?;
+    let wanted = match flags.wanted()? {
+        Wanted::Storage(target) => Wanted::Storage(Box::new(rig::settle(&host, *target)?)),
+        wanted => wanted,
+    };
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
@@ -214,17 +313,34 @@ fn up(global: &Global, flags: &TargetFlags, name: &str, json: Json) -> Result<Ex
         if rig::status(&host, &work, name)?.state == State::Up {
             let stend = output::program();
             return Err(Failure::usage(format!(
-                "target {name} exists already; remove it with `{stend} target down --name {name}`, or give this one another --name"
+                "rig {name} exists already; remove it with `{stend} rig down --name {name}`, or give this one another --name"
             )));
         }
         rig::take_down(&host, &work, name)?;
     }
-    let checked = rig::check(&host, &work, name, wanted, &Needs::default())?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
-    if !global.quiet {
-        talk!("making target {name}: {}", checked.target);
+    let tell = |what: &dyn std::fmt::Display| {
+        if !global.quiet {
+            talk!("making rig {name}: {what}");
+        }
+    };
+    let interrupted = || interrupt.requested();
+    match wanted {
+        Wanted::Storage(target) => {
+            let checked = rig::check(&host, &work, name, *target, &Needs::default())?;
+            tell(&checked.target);
+            rig::raise(&host, &probe, &work, name, &checked, &Needs::default(), &interrupted)?;
+        }
+        Wanted::Vm(wanted) => {
+            let (vm, image) = *wanted;
+            let checked = rig::vm::check(&host, &work, vm, image)?;
+            tell(&checked.vm);
+            if checked.makes_image() && !global.quiet {
+                talk!("making image {} first, which takes minutes; the next guest finds it made", checked.vm.image);
+            }
+            rig::vm::raise(&host, &probe, &work, name, &checked, &interrupted)?;
+        }
     }
-    rig::raise(&host, &probe, &work, name, &checked, &Needs::default(), &|| interrupt.requested())?;
     print(&[rig::status(&host, &work, name)?], json)?;
     Ok(Exit::Fine)
 }
@@ -234,13 +350,17 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let there = host.list(&work).is_ok();
     let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
+    let guest = rig::vm::guest(&host, &work, name)?;
     if !rig::take_down(&host, &work, name)? {
         let names = rig::names(&host, &work).map_err(Refusal::from)?;
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
-        return Err(Failure::usage(format!("there is no target \"{name}\"; there is: {known}")));
+        return Err(Failure::usage(format!("there is no rig \"{name}\"; there is: {known}")));
     }
     if !global.quiet {
-        talk!("target {name} is taken down");
+        talk!("rig {name} is taken down");
+    }
+    if let Some(guest) = guest {
+        rig::image::check(&host, &work, &guest.image)?;
     }
     Ok(Exit::Fine)
 }
@@ -261,10 +381,10 @@ fn status(json: Json) -> Result<Exit, Failure> {
 
 fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
     if json.json {
-        return output::print_json("targets", &statuses);
+        return output::print_json("rigs", &statuses);
     }
     if statuses.is_empty() {
-        return output::print("there are no targets\n");
+        return output::print("there are no rigs\n");
     }
     let mut text = String::new();
     let stend = output::program();
@@ -280,10 +400,14 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
                 format!("gone since this machine was booted; `{stend} clean` removes what is left")
             }
         };
-        let wanted = status.target.as_ref().map(|target| format!(": {target}")).unwrap_or_default();
+        let (target, vm) = (status.target.as_ref(), status.vm.as_ref());
+        let wanted = target.map(|target| format!(": {target}")).or(vm.map(|vm| format!(": {vm}"))).unwrap_or_default();
         let _ = writeln!(text, "{}{wanted}: {state}", status.name);
         for (number, lun) in status.luns.iter().enumerate() {
             let _ = writeln!(text, "  lun{number}  {lun}");
+        }
+        if let Some(guest) = &status.guest {
+            let _ = writeln!(text, "  {}  {}", guest.address, used(&guest.used));
         }
         if status.controllers.is_empty() && !status.luns.is_empty() {
             let _ = writeln!(text, "  no controllers: no process exports these LUNs");
@@ -301,12 +425,15 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
 /// What a process that serves LUNs uses.
 fn in_words(process: &ControllerStatus) -> String {
     let luns: Vec<_> = process.luns.iter().map(|lun| format!("lun{lun}")).collect();
+    format!("{}: {}", luns.join(" "), used(&process.used))
+}
+
+fn used(process: &Used) -> String {
     let number = process.process.map_or("not running".into(), |number| format!("process {number}"));
     let cpu = process.cpu_ns.map(|ns| format!("{:.2} s of CPU time", ns as f64 * 1e-9));
     let memory = process.memory_bytes.map(|bytes| format!("{} MiB of memory with page cache", bytes >> 20));
     format!(
-        "{}: {number}, {}, {}",
-        luns.join(" "),
+        "{number}, {}, {}",
         cpu.unwrap_or("CPU time not counted here".into()),
         memory.unwrap_or("memory not counted here".into())
     )

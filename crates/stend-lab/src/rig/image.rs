@@ -1,0 +1,161 @@
+//! Images: made of a distribution's packages by mmdebstrap, once, and kept by the digest of what they are made of. Guests lie on them in layers
+//! and do not change them.
+//!
+//! One that is made is moved to its place whole, so an image is there or it is not.
+
+use stend_model::identity::{digest_of, short};
+use stend_model::image::Image;
+use stend_stand::host::{Command, Host, HostError};
+
+use super::{Obstacle, Refusal};
+
+/// The directory of the images, in the one for runs' files.
+pub(super) const DIRECTORY: &str = "images";
+/// What making one takes, beside what a guest takes, each with the Debian package that has it.
+pub(super) const PROGRAMS: [(&str, &str); 3] =
+    [("mmdebstrap", "mmdebstrap"), ("mke2fs", "e2fsprogs"), ("unshare", "util-linux")];
+/// The disk by which a guest gets what it is to have at its first boot: an archive that is unpacked over its root.
+pub(super) const SEED: &str = "stend-seed";
+
+const SEED_UNIT: &str = "\
+[Unit]
+Description=Unpack what stend gives to this guest
+DefaultDependencies=no
+Requires=dev-disk-by\\x2did-virtio\\x2dstend\\x2dseed.device
+After=dev-disk-by\\x2did-virtio\\x2dstend\\x2dseed.device local-fs.target
+Before=sysinit.target
+
+[Service]
+Type=oneshot
+ExecStart=/usr/bin/tar -x -p -f /dev/disk/by-id/virtio-stend-seed -C /
+
+[Install]
+WantedBy=sysinit.target
+";
+const NETWORK: &str = "[Match]\nType=ether\n\n[Network]\nDHCP=yes\n";
+/// Mounts that it makes are gone when it ends, however it ends.
+const MAKE: &str = r#"
+set -eu
+release=$1 architecture=$2 packages=$3 size=$4 kept=$5 mirror=$6
+shift 6
+umask 022
+export TMPDIR="$PWD" DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+mkdir image
+mmdebstrap --quiet --mode=root --variant=minbase --format=null --architectures="$architecture" --include="$packages" \
+    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --customize-hook="sh fill-disk.sh \"\$1\" $size $*" "$release" - ${mirror:+"$mirror"} >/dev/null
+qemu-img convert -O qcow2 disk.raw image/disk.qcow2
+rm disk.raw
+(cd image && sha256sum disk.qcow2 kernel initrd >sha256)
+chmod a-w image/*
+mkdir -p "${kept%/*}"
+mv -T image "$kept"
+"#;
+const FILL_DISK: &str = r#"
+set -eu
+root=$1 size=$2
+shift 2
+cp -r --no-preserve=ownership files/. "$root/"
+chroot "$root" systemctl --quiet enable stend-seed.service systemd-networkd.service
+[ $# -eq 0 ] || chroot "$root" systemctl --quiet disable "$@"
+newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
+cp "$(newest "$root"/boot/vmlinu[xz]-*)" image/kernel
+cp "$(newest "$root"/boot/initrd.img-*)" image/initrd
+chroot "$root" dpkg-query -W >image/packages
+rm -rf "$root"/boot/* "$root"/etc/ssh/ssh_host_* "$root"/var/lib/dbus/machine-id "$root"/var/cache/apt/*.bin "$root"/var/lib/apt/lists/*
+: >"$root/etc/machine-id"
+# Without what is mounted in it.
+mkdir root
+mount --bind "$root" root
+mke2fs -q -t ext4 -d root disk.raw "$size"
+umount root
+"#;
+
+/// Where an image is kept, or would be.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) name: String,
+    pub(super) directory: String,
+    pub(super) is_there: bool,
+}
+
+/// The directory of an image by its name.
+pub(super) fn directory(work: &str, name: &str) -> String {
+    format!("{work}/{DIRECTORY}/{name}")
+}
+
+/// Looks whether an image has been made, and is as it was made.
+///
+/// # Errors
+/// It was changed since then, or making it takes root.
+pub(super) fn kept(host: &dyn Host, work: &str, name: &str, image: &Image) -> Result<Kept, Refusal> {
+    let plain =
+        stend_model::server::plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
+    let name = format!("{}-{}", plain.collect::<String>(), short(&key(image)));
+    let directory = directory(work, &name);
+    let is_there = super::listed(host, &directory)?.is_some();
+    if is_there {
+        check_unchanged(host, &directory)?;
+    } else if host.run(&Command::new(["id", "-u"]))?.text().trim() != "0" {
+        return Err(Obstacle::ImageNotRoot.into());
+    }
+    Ok(Kept { name, directory, is_there })
+}
+
+/// The names of the images that are kept.
+///
+/// # Errors
+/// They cannot be listed.
+pub fn names(host: &dyn Host, work: &str) -> Result<Vec<String>, HostError> {
+    Ok(super::listed(host, &format!("{work}/{DIRECTORY}"))?.unwrap_or_default())
+}
+
+/// Removes an image, and the directory of all with the last one.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn remove(host: &dyn Host, work: &str, name: &str) -> Result<(), HostError> {
+    host.remove(&directory(work, name))?;
+    host.run(&Command::new(["rmdir", "--ignore-fail-on-non-empty", &format!("{work}/{DIRECTORY}")])).map(drop)
+}
+
+/// Checks that an image that guests lay on is as it was made.
+///
+/// # Errors
+/// It is not.
+pub fn check(host: &dyn Host, work: &str, name: &str) -> Result<(), Refusal> {
+    check_unchanged(host, &directory(work, name))
+}
+
+/// Checks an image's digests against those that it had when it was made.
+fn check_unchanged(host: &dyn Host, directory: &str) -> Result<(), Refusal> {
+    let script = r#"cd "$1" && LC_ALL=C sha256sum --check --quiet --strict sha256 2>&1 | grep -m 1 FAILED"#;
+    let command = Command::new(["sh", "-c", script, "sh", directory]);
+    let output = host.run(&Command { timeout: super::LONGEST_MAKING, ..command })?;
+    match output.text().split_once(": ") {
+        Some((file, _)) => Err(Obstacle::ImageChanged { path: format!("{directory}/{file}") }.into()),
+        None => Ok(()),
+    }
+}
+
+/// The digest of all that decides what an image is.
+fn key(image: &Image) -> String {
+    let text = serde_json::to_string(image).expect("an image has only texts and numbers");
+    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, NETWORK].join("\0").as_bytes())
+}
+
+/// The files in the guest's directory that make its image, and the command that does.
+pub(super) fn steps(image: &Image, kept: &Kept) -> (Vec<(String, String)>, Vec<String>) {
+    let in_guest =
+        [("etc/systemd/system/stend-seed.service", SEED_UNIT), ("etc/systemd/network/80-stend.network", NETWORK)];
+    let given = image.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    let in_guest = in_guest.into_iter().chain(given).map(|(path, text)| (format!("files/{path}"), text.to_owned()));
+    let scripts = [("make-image.sh", MAKE), ("fill-disk.sh", FILL_DISK)];
+    let scripts = scripts.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let words = ["unshare", "--mount", "--propagation", "private", "sh", "make-image.sh", &image.release];
+    let words = words.into_iter().chain([image.architecture.of_debian()]).map(str::to_owned);
+    let mirror = image.mirror.clone().unwrap_or_default();
+    let words =
+        words.chain([image.packages.join(","), format!("{}k", image.size.0 >> 10), kept.directory.clone(), mirror]);
+    (in_guest.chain(scripts).collect(), words.chain(image.disable.iter().cloned()).collect())
+}

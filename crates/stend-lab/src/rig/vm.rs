@@ -1,0 +1,331 @@
+//! Virtual machines: a guest of QEMU that boots from an [image](super::image), reached by ssh at a port of the loopback interface.
+//!
+//! A guest lies in a directory of its own, as a [server](super::servers) does, and is taken away like one: its processes are those that work
+//! there. Its disk is a layer on the image's, which it does not change.
+
+use serde::{Deserialize, Serialize};
+use stend_model::image::{Architecture, Image};
+use stend_model::target::Where;
+use stend_model::target::vm::{Accelerator, Bus, Disk, Vm};
+use stend_stand::host::{Command, Host};
+
+use super::basics::Basic;
+use super::check::{memory, programs, space};
+use super::control_group::{Counters, Groups, Hierarchies};
+use super::image::{self, Kept};
+use super::ledger::Begun;
+use super::plan::Plan;
+use super::servers::{Daemon, Home, OfServer, Step, Written, free_ports};
+use super::thing::Thing;
+use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_path, standing, take_down, token};
+
+/// So often another port is tried where somebody else was faster.
+const TRIES: usize = 3;
+/// What QEMU says then.
+const TAKEN: &str = "host forwarding rule";
+/// How often it is looked whether the guest is ready without that it has printed anything, ten times a second at most. One that boots says what
+/// it does.
+const PATIENCE: u32 = 1800;
+const CONSOLE: &str = "console.log";
+const SSH_CONFIG: &str = "ssh_config";
+
+/// A guest that stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    /// The name of the image that it lies on.
+    pub image: String,
+    /// The configuration by which ssh reaches it.
+    pub ssh_config: String,
+    /// The file that holds the process id of its QEMU.
+    pub pid_file: String,
+    /// Where it is counted what that uses.
+    pub counters: Counters,
+}
+
+/// A machine that can be set up here.
+#[derive(Debug)]
+pub struct Checked {
+    /// What was asked for, with what runs its processors.
+    pub vm: Vm,
+    image: Image,
+    kept: Kept,
+    /// What its disks lie on that are LUNs, by their numbers.
+    luns: Vec<Option<String>>,
+}
+
+impl Checked {
+    /// Whether the image has to be made first, which takes minutes.
+    pub fn makes_image(&self) -> bool {
+        !self.kept.is_there
+    }
+}
+
+/// What `--on` calls a guest begins so, and its name follows.
+pub const ADDRESS: &str = "vm:";
+
+/// What `--on` calls a guest, and ssh by its configuration.
+pub(super) fn address(name: &str) -> String {
+    format!("{ADDRESS}{name}")
+}
+
+/// Whether QEMU runs guests by KVM here; it says why not. A device that can be opened is not enough.
+const TRY_KVM: &str = r#"
+[ -e /dev/kvm ] || { echo "there is no /dev/kvm" >&2; exit 1; }
+echo quit | timeout 60 "$1" -accel kvm -cpu host -machine "$2" -nodefaults -display none -monitor stdio -S >/dev/null
+"#;
+const MAKE_GUEST: &str = r#"
+set -eu
+image=$1
+shift
+ssh-keygen -q -t ed25519 -N "" -C stend -f key
+ssh-keygen -q -t ed25519 -N "" -C guest -f host_key
+mkdir -p seed/root/.ssh seed/etc/ssh
+cp key.pub seed/root/.ssh/authorized_keys
+cp host_key seed/etc/ssh/ssh_host_ed25519_key
+cp host_key.pub seed/etc/ssh/ssh_host_ed25519_key.pub
+# Without the directories, so that those of the guest stay as they are.
+tar -c -f seed.tar --owner=0 --group=0 --no-recursion -C seed \
+    root/.ssh root/.ssh/authorized_keys etc/ssh/ssh_host_ed25519_key etc/ssh/ssh_host_ed25519_key.pub
+rm -r seed
+echo "guest $(cat host_key.pub)" >known_hosts
+qemu-img create -q -f qcow2 -b "$image/disk.qcow2" -F qcow2 system.qcow2
+while [ $# -gt 0 ]; do
+    qemu-img create -q -f "$2" "$1" "$3"
+    shift 3
+done
+"#;
+
+/// Checks whether the machine can have such a guest, before anything is made.
+///
+/// # Errors
+/// It cannot; one line that says why, and what would be right.
+pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checked, Refusal> {
+    let qemu = qemu(image.architecture);
+    let kept = image::kept(host, work, &vm.image, &image)?;
+    let package = match image.architecture {
+        Architecture::Amd64 => "qemu-system-x86",
+        Architecture::Arm64 => "qemu-system-arm",
+    };
+    let mut wanted = vec![(qemu, package), ("qemu-img", "qemu-utils"), ("ssh-keygen", "openssh-client")];
+    wanted.extend([("ssh", "openssh-client"), ("flock", "util-linux"), ("tar", "tar")]);
+    if !kept.is_there {
+        wanted.extend(image::PROGRAMS);
+    }
+    programs(host, &wanted)?;
+    let accelerator = accelerator(host, &vm, image.architecture)?;
+    memory(host, vm.memory.0)?;
+    let made = vm.disks.iter().filter_map(|disk| disk.size).map(|size| size.0).sum::<u64>();
+    // While an image is made it is there as it is and packed.
+    let of_image = if kept.is_there { image.size.0 } else { image.size.0.saturating_mul(2) };
+    space(host, work, made.saturating_add(of_image), &Where::Work)?;
+    let luns = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
+    Ok(Checked { vm: Vm { accelerator: Some(accelerator), ..vm }, image, kept, luns })
+}
+
+/// Where the LUN lies that a disk is, if it is one.
+fn lun(host: &dyn Host, work: &str, disk: &Disk) -> Result<Option<String>, Refusal> {
+    let Some((rig, number)) = disk.lun() else { return Ok(None) };
+    let (_, up) = standing(host, work, rig)?;
+    match up.luns.get(number) {
+        Some(lun) => Ok(Some(lun.clone())),
+        None => Err(Misuse::NoSuchLun { rig: rig.into(), number, luns: up.luns.len() }.into()),
+    }
+}
+
+fn qemu(architecture: Architecture) -> &'static str {
+    match architecture {
+        Architecture::Amd64 => "qemu-system-x86_64",
+        Architecture::Arm64 => "qemu-system-aarch64",
+    }
+}
+
+fn machine(vm: &Vm, architecture: Architecture) -> &str {
+    vm.machine.as_deref().unwrap_or(match architecture {
+        Architecture::Amd64 => "q35",
+        Architecture::Arm64 => "virt",
+    })
+}
+
+fn accelerator(host: &dyn Host, vm: &Vm, architecture: Architecture) -> Result<Accelerator, Refusal> {
+    if vm.accelerator == Some(Accelerator::Tcg) {
+        return Ok(Accelerator::Tcg);
+    }
+    let here = host.run(&Command::new(["uname", "-m"]))?.text();
+    let tried = if here.trim() == architecture.of_kernel() {
+        let words = ["sh", "-c", TRY_KVM, "sh", qemu(architecture), machine(vm, architecture)];
+        let output = host.run(&Command::new(words))?;
+        if output.exit == Some(0) {
+            return Ok(Accelerator::Kvm);
+        }
+        (&output).into()
+    } else {
+        Said::of(format!("the processor here is {}, and the guest's {}", here.trim(), architecture.of_kernel()))
+    };
+    match vm.accelerator {
+        Some(_) => Err(Obstacle::NoKvm { said: tried }.into()),
+        None => Ok(Accelerator::Tcg),
+    }
+}
+
+/// Sets a guest up, or nothing of it, and waits until ssh reaches it. What a killed stend left of one of this name is taken away first.
+///
+/// # Errors
+/// Something cannot be made, or it does not boot; or the user interrupted it.
+pub fn raise(
+    host: &dyn Host,
+    probe: &str,
+    work: &str,
+    name: &str,
+    wanted: &Checked,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Up, Refusal> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        take_down(host, work, name)?;
+        let base = base(work, name);
+        host.make_directory(&base)?;
+        let base = real_path(host, &base)?;
+        let plan = plan(host, &base, name, wanted);
+        let begin = Begun { vm: Some(wanted.vm.clone()), ..Default::default() };
+        match make_whole(host, probe, &base, begin, plan, interrupted) {
+            Err(refusal) if tries < TRIES && refusal.to_string().contains(TAKEN) => {}
+            made => return made,
+        }
+    }
+}
+
+/// The things of a guest, in the order in which they are made, and how it is reached then.
+fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
+    let token = token();
+    let inside = inside(base, &token);
+    let home = format!("{inside}/vm");
+    let of_server = |thing| Thing::Server(thing);
+    let file = |name: &str, contents: &str| {
+        of_server(OfServer::ServerFile(Written::new(format!("{home}/{name}"), contents.to_owned())))
+    };
+    let step = |words: Vec<String>| of_server(OfServer::ServerStep(Step::new(&home, words)));
+    let mut things =
+        vec![Thing::Basic(Basic::Directory { path: inside.clone() }), of_server(OfServer::Home(Home::new(&home)))];
+    if !wanted.kept.is_there {
+        let (files, words) = image::steps(&wanted.image, &wanted.kept);
+        things.extend(files.iter().map(|(name, contents)| file(name, contents)));
+        things.push(step(words));
+    }
+    let port = free_ports(host, &token, 1).first().copied().unwrap_or_default();
+    let ssh_config = format!(
+        "Host {}\nHostName 127.0.0.1\nPort {port}\nUser root\nIdentityFile {home}/key\nIdentitiesOnly yes\nIdentityAgent none\n\
+         UserKnownHostsFile {home}/known_hosts\nGlobalKnownHostsFile /dev/null\nHostKeyAlias guest\nStrictHostKeyChecking yes\nBatchMode yes\n\
+         LogLevel ERROR\n",
+        address(name)
+    );
+    things.extend([file(SSH_CONFIG, &ssh_config), file("make-guest.sh", MAKE_GUEST)]);
+    let made = wanted.vm.disks.iter().enumerate().filter_map(|(number, disk)| Some((number, disk, disk.size?)));
+    let made = made.flat_map(|(number, disk, size)| [disk_file(number), disk.format.to_string(), size.0.to_string()]);
+    let words = ["sh", "make-guest.sh", &wanted.kept.directory].map(str::to_owned).into_iter().chain(made);
+    things.push(step(words.collect()));
+    let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{name}-{token}-vm"));
+    if !cgroups.is_empty() {
+        things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
+    }
+    let ssh_config = format!("{home}/{SSH_CONFIG}");
+    let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), "true"].map(str::to_owned);
+    things.push(of_server(OfServer::Daemon(Daemon {
+        home: home.clone(),
+        signal: "TERM".into(),
+        words: command(name, port, wanted),
+        ready: ready.to_vec(),
+        patience: PATIENCE,
+        console: Some(CONSOLE),
+        cgroups,
+        ports: Vec::new(),
+        under: Vec::new(),
+        restarts: false,
+    })));
+    let image = wanted.kept.name.clone();
+    let guest = Guest { image, ssh_config, pid_file: format!("{home}.pid"), counters };
+    Plan { things, up: Up { guest: Some(guest), ..Up::default() }, behind_loops: false }
+}
+
+fn disk_file(number: usize) -> String {
+    format!("disk{number}")
+}
+
+/// How QEMU is started, in the guest's directory.
+fn command(name: &str, port: u16, wanted: &Checked) -> Vec<String> {
+    let Checked { vm, image, kept, luns } = wanted;
+    let accelerator = vm.accelerator.unwrap_or(Accelerator::Tcg);
+    let processor = match accelerator {
+        Accelerator::Kvm => "host",
+        Accelerator::Tcg => "max",
+    };
+    let console = match image.architecture {
+        Architecture::Amd64 => "ttyS0",
+        Architecture::Arm64 => "ttyAMA0",
+    };
+    let machine = machine(vm, image.architecture);
+    let title = format!("stend-{name}");
+    let words = [qemu(image.architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
+    let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    option("-display", "none".into());
+    // The guest is somebody else's program.
+    option("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into());
+    option("-machine", format!("{machine},accel={accelerator}"));
+    option("-cpu", processor.into());
+    option("-smp", vm.cpus.to_string());
+    option("-m", format!("{}M", vm.memory.0 >> 20));
+    option("-kernel", format!("{}/kernel", kept.directory));
+    option("-initrd", format!("{}/initrd", kept.directory));
+    option("-append", format!("root=/dev/vda rw console={console} panic=-1 systemd.hostname={name}"));
+    option("-chardev", format!("file,id=console,path={CONSOLE}"));
+    option("-serial", "chardev:console".into());
+    option("-qmp", "unix:qmp.sock,server=on,wait=off".into());
+    option("-device", "virtio-rng-pci".into());
+    option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
+    option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
+    option("-drive", "id=seed,file=seed.tar,format=raw,if=none,readonly=on".into());
+    option("-device", format!("virtio-blk-pci,drive=seed,serial={}", image::SEED));
+    for (number, (disk, lun)) in vm.disks.iter().zip(luns).enumerate() {
+        let file = lun.clone().unwrap_or_else(|| disk_file(number));
+        let (format, cache, id) = (disk.format, disk.cache, disk_file(number));
+        option("-drive", format!("id={id},file={},format={format},if=none,cache={cache}", file.replace(',', ",,")));
+        let thread = if disk.iothread { format!(",iothread=thread{number}") } else { String::new() };
+        if disk.iothread {
+            option("-object", format!("iothread,id=thread{number}"));
+        }
+        match disk.bus {
+            Bus::VirtioBlk => option("-device", format!("virtio-blk-pci,drive={id},serial=stend-{id}{thread}")),
+            Bus::VirtioScsi => {
+                option("-device", format!("virtio-scsi-pci,id=scsi{number}{thread}"));
+                option("-device", format!("scsi-hd,drive={id},bus=scsi{number}.0,serial=stend-{id}"));
+            }
+        }
+    }
+    // What is in the guest reaches nothing outside.
+    option("-netdev", format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"));
+    option("-device", "virtio-net-pci,netdev=net,romfile=".into());
+    option("-device", "virtio-serial-pci".into());
+    option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
+    option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
+    words
+}
+
+/// The guest of this name, if it stands.
+///
+/// # Errors
+/// Its ledger cannot be read or understood.
+pub fn guest(host: &dyn Host, work: &str, name: &str) -> Result<Option<Guest>, Refusal> {
+    let ledger = super::read(host, work, name)?.unwrap_or_default();
+    let here = ledger.begun.boot_id == super::boot_id(host);
+    Ok(ledger.up.and_then(|up| up.guest).filter(|_| here))
+}
+
+/// The configuration by which ssh reaches a guest that stands.
+///
+/// # Errors
+/// There is none of this name, or it is no virtual machine.
+pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
+    let guest = guest(host, work, name)?;
+    Ok(guest.ok_or_else(|| Misuse::NoGuest { name: name.into() })?.ssh_config)
+}

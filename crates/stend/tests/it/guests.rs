@@ -1,0 +1,160 @@
+//! Virtual machines: guests of the real QEMU, on an image of the distribution's own packages.
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::pools::{own_name, says};
+use crate::common::{Stand, path_with, running, wait_until};
+
+/// Little more than boots and is reached.
+const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchitecture = \"amd64\"\nsize = \"1GiB\"\n\
+    packages = [\"linux-image-cloud-amd64\", \"systemd-sysv\", \"udev\", \"dbus\", \"openssh-server\"]\n\
+    [files]\n\"etc/motd\" = \"made for a test\\n\"\n";
+const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\naccelerator = \"tcg\"\n\
+    [[disk]]\nsize = \"8MiB\"\n[[disk]]\nsize = \"4MiB\"\nbus = \"virtio-scsi\"\niothread = true\nformat = \"qcow2\"\n";
+
+/// Whether guests can be made here; if not, the test says so and passes, but not under CI.
+fn guests_can_be_made() -> bool {
+    let programs = ["mmdebstrap", "qemu-img", "qemu-system-x86_64", "ssh-keygen", "mke2fs"];
+    let missing = programs.into_iter().find(|program| {
+        let found = Command::new("sh").args(["-c", "PATH=$PATH:/sbin; command -v \"$0\"", program]).output();
+        !found.is_ok_and(|output| output.status.success())
+    });
+    let why = match missing {
+        Some(program) => format!("{program} is missing"),
+        None if !rustix::process::geteuid().is_root() => "only root makes images".into(),
+        None => return true,
+    };
+    assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {why}");
+    eprintln!("skipped: {why}");
+    false
+}
+
+fn write(stand: &Stand, name: &str, text: &str) -> String {
+    let path = stand.path().join(name);
+    fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// Takes a guest down at last, also where the test fails.
+struct Down<'a>(&'a Stand, &'a str);
+
+impl Drop for Down<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.run(&["rig", "down", "--name", self.1, "--quiet"]);
+    }
+}
+
+fn guests(name: &str) -> Vec<rustix::process::Pid> {
+    running(&["qemu-system-x86_64", "-name", &format!("stend-{name}")])
+}
+
+/// What is left of a guest: its processes, directories and control groups.
+fn left(stand: &Stand, name: &str) -> Vec<String> {
+    let mut left: Vec<_> = guests(name).iter().map(|pid| format!("process {pid:?}")).collect();
+    if stand.path().join("work/targets").exists() {
+        left.push("work/targets".into());
+    }
+    let groups = Command::new("find").args(["/sys/fs/cgroup", "-name", &format!("stend-{name}-*")]).output().unwrap();
+    left.extend(String::from_utf8_lossy(&groups.stdout).lines().map(str::to_owned));
+    left
+}
+
+#[test]
+fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
+    if !guests_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let name = own_name("guest");
+    write(&stand, "small.toml", IMAGE);
+    let file = write(&stand, "guest.toml", GUEST);
+    let up = ["rig", "up", &file, "--name", &name];
+    let down_at_last = Down(&stand, &name);
+    let made = stand.json(&up)["rigs"][0].clone();
+    let address = format!("vm:{name}");
+    assert_eq!((&made["state"], &made["guest"]["address"]), (&"up".into(), &address.as_str().into()), "{made}");
+    assert_eq!(made["vm"]["accelerator"], "tcg");
+    assert!(made["guest"]["process"].is_u64(), "{made}");
+    says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
+    // It is a machine as any other one, and has what was asked for.
+    let looks = "cat /etc/motd; cat /sys/block/vdc/size /sys/block/sda/size; grep -c ^processor /proc/cpuinfo";
+    let wants = format!("[ \"$({{ {looks}; }} | tr '\\n' ' ')\" = 'made for a test 16384 8192 2 ' ]");
+    let run = ["run", "--on", &address, "--repeats", "1", "--even-if-unfit", "--no-progress", "--", "sh", "-c", &wants];
+    // Commands run where they were typed, so that has to be a place of the guest too.
+    let ended = crate::common::ended(stand.command(&run).current_dir("/"));
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let shown = stand.json(&["show"])["run"].clone();
+    let run = &shown["run"];
+    assert_eq!((&run["host"], &shown["repeats"][0]["outcome"]), (&address.as_str().into(), &"valid".into()));
+    let virtualization = run["machine"]["software"]["virtualization"].as_str().unwrap_or_default();
+    assert!(virtualization.contains("QEMU"), "{}", run["machine"]);
+    says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
+    stand.fine(&["rig", "down", "--name", &name]);
+    assert_eq!(left(&stand, &name), [""; 0]);
+    says(&stand.run(&["probe", "--on", &address]), 2, &["no virtual machine of the name"]);
+
+    // The next one finds the image, and is killed while it boots.
+    let images = || fs::read_dir(stand.path().join("work/images")).map(|all| all.flatten().collect::<Vec<_>>());
+    let image = images().unwrap()[0].path();
+    let made_at = fs::metadata(image.join("disk.qcow2")).unwrap().modified().unwrap();
+    let mut booting = stand.command(&up).spawn().unwrap();
+    wait_until("the guest boots", || !guests(&name).is_empty());
+    booting.kill().unwrap();
+    booting.wait().unwrap();
+    assert_eq!(fs::metadata(image.join("disk.qcow2")).unwrap().modified().unwrap(), made_at);
+
+    // One that ends at once.
+    let path = path_with(&stand, "qemu-system-x86_64", "echo 'no machine today' >&2; exit 1");
+    let ended = crate::common::ended(stand.command(&up).env("PATH", path));
+    says(&ended, 4, &["it ended at once", "no machine today"]);
+    assert_eq!(left(&stand, &name), [""; 0], "what the killed one left is gone too");
+
+    // A template that somebody changed is used no more.
+    Command::new("chmod").arg("u+w").arg(image.join("kernel")).status().unwrap();
+    fs::write(image.join("kernel"), "another one").unwrap();
+    says(&stand.run(&up), 4, &["kernel is not what it was when the image was made"]);
+    drop(down_at_last);
+    stand.fine(&["clean"]);
+    assert!(images().is_err(), "and clean removes it");
+}
+
+#[test]
+fn what_a_guest_cannot_have_is_said_in_one_line_before_anything_is_made() {
+    let stand = Stand::new();
+    let refused = |arguments: &[&str], status: i32, parts: &[&str]| {
+        let ended = stand.run(&[&["rig", "up"], arguments].concat());
+        says(&ended, status, parts);
+        assert_eq!(ended.err.trim_end().lines().count(), 1, "one line: {}", ended.err);
+        assert!(!stand.path().join("work/targets").exists());
+    };
+    refused(&["--image", "debian-21"], 2, &["there is no image \"debian-21\"", "debian-12"]);
+    refused(&["--cpus", "0"], 2, &["--cpus: it is 0"]);
+    refused(&["--memory", "1MiB"], 2, &["--memory: 1MiB is less than 256MiB"]);
+    refused(&["--cpus", "1", "--luns", "2"], 2, &["--luns is for storage"]);
+    refused(&["--disk", "bus=virtio-blk"], 2, &["either a size", "or is from a LUN"]);
+    write(&stand, "bad.toml", "kind = \"vm\"\nimage = \"i.toml\"\ncpu = 1\n");
+    refused(&["bad.toml"], 2, &["bad.toml:3:1: unknown field `cpu`"]);
+    write(&stand, "storage.toml", "luns = 2\n");
+    refused(&["storage.toml", "--cpus", "1"], 2, &["--cpus is for a virtual machine"]);
+    write(&stand, "vm.toml", "kind = \"vm\"\nimage = \"i.toml\"\n");
+    refused(&["vm.toml"], 2, &["i.toml cannot be read"]);
+    write(&stand, "i.toml", &IMAGE.replace("1GiB", "1TiB"));
+    if !guests_can_be_made() {
+        return;
+    }
+    refused(&["vm.toml"], 4, &["MiB free", "make it smaller"]);
+    write(&stand, "i.toml", IMAGE);
+    refused(&["vm.toml", "--memory", "100TiB"], 4, &["of memory", "make it smaller"]);
+    refused(&["vm.toml", "--disk", "from=pool/lun0"], 2, &["no target of the name \"pool\" stands"]);
+    let lacks_kvm = "for word; do [ \"$word\" != kvm ] || { echo 'no KVM for guests' >&2; exit 1; }; done";
+    let path = path_with(&stand, "qemu-system-x86_64", lacks_kvm);
+    let vm = stand.path().join("vm.toml");
+    let up = ["rig", "up", vm.to_str().unwrap(), "--accelerator", "kvm"];
+    let ended = crate::common::ended(stand.command(&up).env("PATH", path));
+    says(&ended, 4, &["KVM runs no guest here", "tcg"]);
+    let lists: Value = stand.json(&["rig", "status"]);
+    assert_eq!(lists["rigs"], serde_json::json!([]));
+}
