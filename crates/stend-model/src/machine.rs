@@ -149,6 +149,9 @@ pub struct Software {
     /// The processor's microcode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microcode: Option<String>,
+    /// Of a guest that `stend` set up: what it is, and the processor and kernel of the machine that it runs on.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub guest: BTreeMap<String, String>,
     /// Vulnerabilities and what is done about them.
     pub mitigations: BTreeMap<String, String>,
     /// Settings of the kernel that change speeds.
@@ -347,6 +350,7 @@ mod tests {
                 virtualization: None,
                 emulator: None,
                 microcode: None,
+                guest: BTreeMap::new(),
                 mitigations: BTreeMap::from([("spectre_v2".into(), "Vulnerable".into())]),
                 settings: BTreeMap::new(),
                 tools: BTreeMap::new(),

@@ -637,12 +637,15 @@ impl Software {
             virtualization,
             emulator,
             microcode,
+            guest,
             mitigations,
             settings,
             tools,
         } = self;
         let words = command_line.split_whitespace().filter(|word| is_known(word));
         let text = |text: &String| without_paths(text).0;
+        let texts =
+            |all: &BTreeMap<String, String>| all.iter().map(|(name, value)| (name.clone(), text(value))).collect();
         let tool = |Tool { version, path, sha256 }: &Tool| Tool {
             version: text(version),
             path: path_shortened(path).into_owned(),
@@ -659,8 +662,9 @@ impl Software {
             virtualization: virtualization.clone(),
             emulator: emulator.as_ref().map(text),
             microcode: microcode.clone(),
+            guest: texts(guest),
             mitigations: mitigations.clone(),
-            settings: settings.iter().map(|(name, value)| (name.clone(), text(value))).collect(),
+            settings: texts(settings),
             tools: tools.iter().map(|(name, one)| (name.clone(), tool(one))).collect(),
         }
     }

@@ -67,6 +67,7 @@ pub fn machine() -> Machine {
             virtualization: None,
             emulator: None,
             microcode: None,
+            guest: BTreeMap::new(),
             mitigations: BTreeMap::new(),
             settings: BTreeMap::new(),
             tools: BTreeMap::new(),

@@ -8,6 +8,7 @@ use stend_model::target::{Disks, Layout, Manager, Storage, Target, Transport, ra
 use super::control_group::Hierarchies;
 use super::refusal::{ManagerLack, Obstacle, Refusal};
 use super::transport::{iscsi, known};
+use super::vm;
 use crate::run::prepare::install_command;
 use stend_stand::host::{Command, Host};
 use stend_stand::machine::{ToolQuery, tools};
@@ -179,7 +180,7 @@ pub fn all(host: &dyn Host) -> Vec<Ability> {
         let state = lack_of_transport(host, transport).map_or_else(|| Ok(how()), Err);
         Ability { what: format!("transport {transport}"), state }
     });
-    managers.into_iter().chain(transports).collect()
+    managers.into_iter().chain(transports).chain([vm::ability(host)]).collect()
 }
 
 /// What makes those programs say their version whose version says something of a target.

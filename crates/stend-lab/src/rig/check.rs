@@ -170,11 +170,6 @@ fn tools(host: &dyn Host, target: &Target, needs: &Needs) -> Result<(), Refusal>
     if !needs.slow.is_empty() || needs.forgetful {
         wanted.extend([("nbdfuse", "libnbd-bin"), ("nbdkit", "nbdkit")]);
     }
-    programs(host, &wanted)
-}
-
-/// Whether these are there, each with the Debian package that has it.
-pub(super) fn programs(host: &dyn Host, wanted: &[(&'static str, &'static str)]) -> Result<(), Refusal> {
     let script =
         r#"PATH=$PATH:/usr/sbin:/sbin; for program; do command -v "$program" >/dev/null || echo "$program"; done"#;
     let words = ["sh", "-c", script, "sh"].into_iter().chain(wanted.iter().map(|(program, _)| *program));

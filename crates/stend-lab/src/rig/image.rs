@@ -7,13 +7,21 @@ use stend_model::identity::{digest_of, short};
 use stend_model::image::Image;
 use stend_stand::host::{Command, Host, HostError};
 
+use super::ability::Need;
 use super::{Obstacle, Refusal};
 
 /// The directory of the images, in the one for runs' files.
 pub(super) const DIRECTORY: &str = "images";
 /// What making one takes, beside what a guest takes, each with the Debian package that has it.
-pub(super) const PROGRAMS: [(&str, &str); 3] =
-    [("mmdebstrap", "mmdebstrap"), ("mke2fs", "e2fsprogs"), ("unshare", "util-linux")];
+pub(super) const NEED: Need = Need {
+    programs: &[
+        ("mmdebstrap", "mmdebstrap"),
+        ("mke2fs", "e2fsprogs"),
+        ("unshare", "util-linux"),
+        ("flock", "util-linux"),
+    ],
+    kernel: &[],
+};
 /// The disk by which a guest gets what it is to have at its first boot: an archive that is unpacked over its root.
 pub(super) const SEED: &str = "stend-seed";
 

@@ -406,6 +406,12 @@ pub enum Obstacle {
         "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio"
     )]
     NoNbdEngine,
+    /// Virtual machines cannot be set up.
+    #[error("a virtual machine {missing}")]
+    NoGuests {
+        /// What they lack.
+        missing: Missing,
+    },
     /// KVM was asked for.
     #[error("KVM runs no guest here{said}; leave out \"accelerator\", or set it to \"tcg\", which is an emulator")]
     NoKvm {

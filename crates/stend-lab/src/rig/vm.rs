@@ -3,14 +3,17 @@
 //! A guest lies in a directory of its own, as a [server](super::servers) does, and is taken away like one: its processes are those that work
 //! there. Its disk is a layer on the image's, which it does not change.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
 use stend_model::target::Where;
 use stend_model::target::vm::{Accelerator, Bus, Disk, Vm};
 use stend_stand::host::{Command, Host};
 
+use super::ability::{Ability, Need, lack};
 use super::basics::Basic;
-use super::check::{memory, programs, space};
+use super::check::{memory, space};
 use super::control_group::{Counters, Groups, Hierarchies};
 use super::image::{self, Kept};
 use super::ledger::Begun;
@@ -71,7 +74,10 @@ pub(super) fn address(name: &str) -> String {
 /// Whether QEMU runs guests by KVM here; it says why not. A device that can be opened is not enough.
 const TRY_KVM: &str = r#"
 [ -e /dev/kvm ] || { echo "there is no /dev/kvm" >&2; exit 1; }
-echo quit | timeout 60 "$1" -accel kvm -cpu host -machine "$2" -nodefaults -display none -monitor stdio -S >/dev/null
+said=$(echo quit | timeout 60 "$1" -accel kvm -cpu host -machine "$2" -nodefaults -display none -monitor stdio -S 2>&1 >/dev/null)
+status=$?
+[ "$status" -eq 0 ] || printf '%s\n' "$said" | grep -m 1 -i error >&2 || printf '%s\n' "$said" | head -n 1 >&2
+exit "$status"
 "#;
 const MAKE_GUEST: &str = r#"
 set -eu
@@ -100,18 +106,11 @@ done
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
 pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checked, Refusal> {
-    let qemu = qemu(image.architecture);
     let kept = image::kept(host, work, &vm.image, &image)?;
-    let package = match image.architecture {
-        Architecture::Amd64 => "qemu-system-x86",
-        Architecture::Arm64 => "qemu-system-arm",
-    };
-    let mut wanted = vec![(qemu, package), ("qemu-img", "qemu-utils"), ("ssh-keygen", "openssh-client")];
-    wanted.extend([("ssh", "openssh-client"), ("flock", "util-linux"), ("tar", "tar")]);
-    if !kept.is_there {
-        wanted.extend(image::PROGRAMS);
+    let of_image = (!kept.is_there).then_some(image::NEED);
+    if let Some(missing) = [need(image.architecture)].into_iter().chain(of_image).find_map(|need| lack(host, &need)) {
+        return Err(Obstacle::NoGuests { missing }.into());
     }
-    programs(host, &wanted)?;
     let accelerator = accelerator(host, &vm, image.architecture)?;
     memory(host, vm.memory.0)?;
     let made = vm.disks.iter().filter_map(|disk| disk.size).map(|size| size.0).sum::<u64>();
@@ -133,14 +132,42 @@ fn lun(host: &dyn Host, work: &str, disk: &Disk) -> Result<Option<String>, Refus
 }
 
 fn qemu(architecture: Architecture) -> &'static str {
-    match architecture {
-        Architecture::Amd64 => "qemu-system-x86_64",
-        Architecture::Arm64 => "qemu-system-aarch64",
-    }
+    need(architecture).programs[0].0
 }
 
-fn machine(vm: &Vm, architecture: Architecture) -> &str {
-    vm.machine.as_deref().unwrap_or(match architecture {
+/// What guests of an architecture take.
+fn need(architecture: Architecture) -> Need {
+    let programs: &[_] = match architecture {
+        Architecture::Amd64 => &[
+            ("qemu-system-x86_64", "qemu-system-x86"),
+            ("qemu-img", "qemu-utils"),
+            ("ssh", "openssh-client"),
+            ("ssh-keygen", "openssh-client"),
+        ],
+        Architecture::Arm64 => &[
+            ("qemu-system-aarch64", "qemu-system-arm"),
+            ("qemu-img", "qemu-utils"),
+            ("ssh", "openssh-client"),
+            ("ssh-keygen", "openssh-client"),
+        ],
+    };
+    Need { programs, kernel: &[] }
+}
+
+/// Whether guests of this machine's own architecture can be set up here, and by what.
+pub(super) fn ability(host: &dyn Host) -> Ability {
+    let here = host.run(&Command::new(["uname", "-m"])).unwrap_or_default().text();
+    let architecture = if here.trim() == "aarch64" { Architecture::Arm64 } else { Architecture::Amd64 };
+    let missing = lack(host, &need(architecture)).or_else(|| lack(host, &image::NEED));
+    let by = || match try_kvm(host, here.trim(), architecture, machine(None, architecture)) {
+        Ok(()) => "by KVM".to_owned(),
+        Err(said) => format!("by TCG, an emulator, because KVM runs no guest here{said}"),
+    };
+    Ability { what: "virtual machines".into(), state: missing.map_or_else(|| Ok(by()), Err) }
+}
+
+fn machine(named: Option<&str>, architecture: Architecture) -> &str {
+    named.unwrap_or(match architecture {
         Architecture::Amd64 => "q35",
         Architecture::Arm64 => "virt",
     })
@@ -151,19 +178,23 @@ fn accelerator(host: &dyn Host, vm: &Vm, architecture: Architecture) -> Result<A
         return Ok(Accelerator::Tcg);
     }
     let here = host.run(&Command::new(["uname", "-m"]))?.text();
-    let tried = if here.trim() == architecture.of_kernel() {
-        let words = ["sh", "-c", TRY_KVM, "sh", qemu(architecture), machine(vm, architecture)];
-        let output = host.run(&Command::new(words))?;
-        if output.exit == Some(0) {
-            return Ok(Accelerator::Kvm);
-        }
-        (&output).into()
-    } else {
-        Said::of(format!("the processor here is {}, and the guest's {}", here.trim(), architecture.of_kernel()))
-    };
-    match vm.accelerator {
-        Some(_) => Err(Obstacle::NoKvm { said: tried }.into()),
-        None => Ok(Accelerator::Tcg),
+    match (try_kvm(host, here.trim(), architecture, machine(vm.machine.as_deref(), architecture)), vm.accelerator) {
+        (Ok(()), _) => Ok(Accelerator::Kvm),
+        (Err(said), Some(_)) => Err(Obstacle::NoKvm { said }.into()),
+        (Err(_), None) => Ok(Accelerator::Tcg),
+    }
+}
+
+/// Whether KVM runs guests of this architecture on this machine; else why not.
+fn try_kvm(host: &dyn Host, here: &str, architecture: Architecture, machine: &str) -> Result<(), Said> {
+    let guests = architecture.of_kernel();
+    if here != guests {
+        return Err(Said::of(format!("the processor here is {here}, and the guest's {guests}")));
+    }
+    match host.run(&Command::new(["sh", "-c", TRY_KVM, "sh", qemu(architecture), machine])) {
+        Ok(output) if output.exit == Some(0) => Ok(()),
+        Ok(output) => Err((&output).into()),
+        Err(error) => Err(Said::of(error.to_string())),
     }
 }
 
@@ -263,7 +294,7 @@ fn command(name: &str, port: u16, wanted: &Checked) -> Vec<String> {
         Architecture::Amd64 => "ttyS0",
         Architecture::Arm64 => "ttyAMA0",
     };
-    let machine = machine(vm, image.architecture);
+    let machine = machine(vm.machine.as_deref(), image.architecture);
     let title = format!("stend-{name}");
     let words = [qemu(image.architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
@@ -319,6 +350,35 @@ pub fn guest(host: &dyn Host, work: &str, name: &str) -> Result<Option<Guest>, R
     let ledger = super::read(host, work, name)?.unwrap_or_default();
     let here = ledger.begun.boot_id == super::boot_id(host);
     Ok(ledger.up.and_then(|up| up.guest).filter(|_| here))
+}
+
+/// What a guest that stands is, and the processor and kernel of the machine that it runs on.
+///
+/// # Errors
+/// There is none of this name, or the machine cannot be asked.
+pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String, String>, Refusal> {
+    let no_guest = || Misuse::NoGuest { name: name.into() };
+    let vm = super::read(host, work, name)?.unwrap_or_default().begun.vm.ok_or_else(no_guest)?;
+    let guest = guest(host, work, name)?.ok_or_else(no_guest)?;
+    let process = host.read_text(&guest.pid_file)?;
+    let program = format!("/proc/{}/exe", process.trim());
+    let version = host.run(&Command::new([program.as_str(), "--version"]))?.text();
+    let on = stend_stand::machine::collect(host, &[]);
+    let mut facts = BTreeMap::from([
+        ("image".to_owned(), guest.image),
+        ("cpus".to_owned(), vm.cpus.to_string()),
+        ("memory".to_owned(), vm.memory.to_string()),
+        (
+            "qemu".to_owned(),
+            version.lines().next().unwrap_or_default().trim_start_matches("QEMU emulator version ").into(),
+        ),
+        ("host.processor".to_owned(), on.hardware.processor),
+        ("host.kernel".to_owned(), on.software.kernel),
+    ]);
+    facts.extend(vm.accelerator.map(|accelerator| ("accelerator".to_owned(), accelerator.to_string())));
+    facts.extend(vm.machine.map(|machine| ("machine".to_owned(), machine)));
+    facts.extend(vm.disks.iter().enumerate().map(|(number, disk)| (disk_file(number), disk.to_string())));
+    Ok(facts)
 }
 
 /// The configuration by which ssh reaches a guest that stands.

@@ -15,11 +15,12 @@ use thiserror::Error;
 
 use super::files::{Files, FilesError};
 use crate::rig::servers::processors;
+use crate::rig::vm;
 use crate::side;
 use stend_instrument::fio_files::job_file_of;
 use stend_instrument::{self, Package, Place, Tool, adapter};
 use stend_model::run::HERE;
-use stend_stand::host::{Command, Host, HostError, Lock, Lockable, Output};
+use stend_stand::host::{Command, Host, HostError, Local, Lock, Lockable, Output};
 use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
 use stend_stand::owned::{self, NotOwn};
 
@@ -201,6 +202,10 @@ pub fn fingerprint<'a>(
     let mut machine = machine::collect(host, &queries);
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
+    }
+    if let (Some(name), Ok(work)) = (host.name().strip_prefix(vm::ADDRESS), work_directory(&Local)) {
+        // Whoever takes it down meanwhile takes away what is measured too.
+        machine.software.guest = vm::facts(&Local, &work, name).unwrap_or_default();
     }
     machine.software.emulator = probe.and_then(|probe| emulator(host, probe));
     machine.offers = probe.and_then(|probe| offers(host, probe)).unwrap_or_default();

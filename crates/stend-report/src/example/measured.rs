@@ -352,6 +352,7 @@ fn machine() -> Machine {
             virtualization: None,
             emulator: None,
             microcode: None,
+            guest: BTreeMap::new(),
             mitigations: BTreeMap::new(),
             settings: BTreeMap::new(),
             tools: BTreeMap::new(),

@@ -41,8 +41,19 @@ pub fn five_lines_without_ids(machine: &Machine, language: Language) -> [String;
         cut(&memory_and_disks(machine, language), WIDTH),
         cut(&kernel(machine, language), WIDTH),
         cut(&joined([compiler(software), software.libc.clone()]), WIDTH),
-        joined([Some(software.system.clone()), software.virtualization.as_deref().map(without_evidence)]),
+        joined([
+            Some(software.system.clone()),
+            software.virtualization.as_deref().map(without_evidence),
+            guest(software, language),
+        ]),
     ]
+}
+
+/// Of a guest what runs it, and on which processor.
+fn guest(software: &Software, language: Language) -> Option<String> {
+    let of = |name: &str| software.guest.get(name).map(|value| FluentValue::from(value.as_str()));
+    let given = [("accelerator", of("accelerator")?), ("processor", of("host.processor")?)];
+    Some(filled("guest-on", &given, language))
 }
 
 /// Both lines of the compiler, and what it was told beside the usual.
@@ -309,6 +320,9 @@ pub fn part_called(what: &str, language: Language) -> String {
     let of = |message: &str, name: &str| filled(message, &[("name", name.into())], language);
     if let Some(name) = what.strip_prefix("revision.") {
         return of("revision-of", name);
+    }
+    if let Some(name) = what.strip_prefix("guest.") {
+        return of("guest-of", name);
     }
     if let Some(name) = what.strip_prefix("target.") {
         return if name.starts_with("tools.") { part_called(name, language) } else { of("target-of", name) };

@@ -254,6 +254,7 @@ fn software(texts: &Texts, info: &CpuInfo, missing: &mut Missing) -> Software {
         virtualization: virtualization::virtualization(texts, info),
         emulator: None,
         microcode: Processor::of(info, texts).microcode,
+        guest: BTreeMap::new(),
         mitigations,
         settings,
         tools: BTreeMap::new(),

@@ -67,7 +67,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Ok(state) => (true, state, None),
             Err(lack) => (false, lack.what(), Some(lack.remedy())),
         };
-        findings.push(Finding { what, fine, needed: false, purpose: Some("targets"), state, remedy });
+        findings.push(Finding { what, fine, needed: false, purpose: Some("rigs"), state, remedy });
     }
     let exit = if findings.iter().all(|finding| finding.fine || !finding.needed) { Exit::Fine } else { Exit::Unusable };
     arguments.shown.print(global, "findings", &findings, || document(&findings))?;

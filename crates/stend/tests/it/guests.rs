@@ -12,7 +12,7 @@ use crate::common::{Stand, path_with, running, wait_until};
 const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchitecture = \"amd64\"\nsize = \"1GiB\"\n\
     packages = [\"linux-image-cloud-amd64\", \"systemd-sysv\", \"udev\", \"dbus\", \"openssh-server\"]\n\
     [files]\n\"etc/motd\" = \"made for a test\\n\"\n";
-const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\naccelerator = \"tcg\"\n\
+const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n\
     [[disk]]\nsize = \"8MiB\"\n[[disk]]\nsize = \"4MiB\"\nbus = \"virtio-scsi\"\niothread = true\nformat = \"qcow2\"\n";
 
 /// Whether guests can be made here; if not, the test says so and passes, but not under CI.
@@ -81,7 +81,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     // It is a machine as any other one, and has what was asked for.
     let looks = "cat /etc/motd; cat /sys/block/vdc/size /sys/block/sda/size; grep -c ^processor /proc/cpuinfo";
-    let wants = format!("[ \"$({{ {looks}; }} | tr '\\n' ' ')\" = 'made for a test 16384 8192 2 ' ]");
+    let wants = format!("[ \"$({{ {looks}; }} | tr '\\n' ' ')\" = 'made for a test 16384 8192 1 ' ]");
     let run = ["run", "--on", &address, "--repeats", "1", "--even-if-unfit", "--no-progress", "--", "sh", "-c", &wants];
     // Commands run where they were typed, so that has to be a place of the guest too.
     let ended = crate::common::ended(stand.command(&run).current_dir("/"));
@@ -91,6 +91,10 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!((&run["host"], &shown["repeats"][0]["outcome"]), (&address.as_str().into(), &"valid".into()));
     let virtualization = run["machine"]["software"]["virtualization"].as_str().unwrap_or_default();
     assert!(virtualization.contains("QEMU"), "{}", run["machine"]);
+    let guest = &run["machine"]["software"]["guest"];
+    let said = |name: &str| guest[name].as_str().unwrap_or_default();
+    assert_eq!((said("accelerator"), said("disk1")), ("tcg", "4MiB virtio-scsi cache=none iothread"), "{guest}");
+    assert!(said("image").starts_with("small-") && !said("host.processor").is_empty(), "{guest}");
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
     stand.fine(&["rig", "down", "--name", &name]);
     assert_eq!(left(&stand, &name), [""; 0]);
