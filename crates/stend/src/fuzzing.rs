@@ -14,9 +14,11 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 use stend_model::conformance::Tests;
 use stend_model::identity::hexadecimal;
+use stend_model::image::Image;
 use stend_model::run::Series;
 use stend_model::suite::{Changes, Scenario, Suite};
 use stend_model::target::TargetText;
+use stend_model::target::vm::VmText;
 use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use stend_instrument::fio_files::{Named, suite_of};
@@ -91,9 +93,19 @@ pub fn suite(bytes: &[u8]) {
     }
 }
 
-/// The description of a target.
+/// The description of a rig, storage or a virtual machine, or of an image.
 pub fn target(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(vm) = VmText::vm_of_file(text, "vm", &VmText::default()) {
+        is_kept(&vm);
+        let is_plain = |machine: &String| !machine.contains([',', '=', ' ', '/']);
+        assert!(vm.machine.iter().all(is_plain), "QEMU takes it for a name alone");
+    }
+    if let Ok(image) = Image::parse(text, "image") {
+        is_kept(&image);
+        assert!(image.packages.iter().all(|package| !package.starts_with('-') && !package.contains([',', ' ', '/'])));
+        assert!(image.files.keys().all(|path| !path.starts_with('/') && !path.split('/').any(|part| part == "..")));
+    }
     if let Ok(target) = TargetText::target_of_file(text, "target", &TargetText::default()) {
         is_kept(&target);
         let controllers = target.controllers.max(1);

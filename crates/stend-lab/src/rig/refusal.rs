@@ -24,7 +24,7 @@ pub enum Refusal {
     #[error(transparent)]
     Unusable(Box<Obstacle>),
     /// The user interrupted it.
-    #[error("interrupted while the target was made; it is taken down again")]
+    #[error("interrupted while the rig was made; it is taken down again")]
     Interrupted,
 }
 
@@ -450,7 +450,8 @@ pub enum Obstacle {
     },
     /// Files do not fit.
     #[error(
-        "{directory} has {} MiB free, and the target takes up to {} MiB; make it smaller, or set \"where\" to another directory",
+        "{directory} has {} MiB free, and the rig takes up to {} MiB; make it smaller, or set \"where\", of a virtual machine STEND_WORK, to \
+         another directory",
         free / MEBIBYTE,
         bytes / MEBIBYTE
     )]
@@ -467,8 +468,8 @@ pub enum Obstacle {
     MemoryUnknown,
     /// A RAM disk would leave too little memory.
     #[error(
-        "the target takes up to {} MiB of memory, and of the {} MiB that are available it may take {MOST_OF_MEMORY} %; make it smaller, \
-         or set \"where\" to a directory on a disk",
+        "the rig takes up to {} MiB of memory, and of the {} MiB that are available it may take {MOST_OF_MEMORY} %; make it smaller, or \
+         set \"where\" of storage to a directory on a disk",
         bytes / MEBIBYTE,
         available / MEBIBYTE
     )]
