@@ -11,7 +11,7 @@ use super::ability::Need;
 use super::{Obstacle, Refusal};
 
 /// The directory of the images, in the one for runs' files.
-pub(super) const DIRECTORY: &str = "images";
+const DIRECTORY: &str = "images";
 /// What making one takes, beside what a guest takes, each with the Debian package that has it.
 pub(super) const NEED: Need = Need {
     programs: &[
@@ -88,7 +88,7 @@ pub(super) struct Kept {
 }
 
 /// The directory of an image by its name.
-pub(super) fn directory(work: &str, name: &str) -> String {
+fn directory(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
 }
 
@@ -103,7 +103,7 @@ pub(super) fn kept(host: &dyn Host, work: &str, name: &str, image: &Image) -> Re
     let directory = directory(work, &name);
     let is_there = super::listed(host, &directory)?.is_some();
     if is_there {
-        check_unchanged(host, &directory)?;
+        check(host, work, &name)?;
     } else if host.run(&Command::new(["id", "-u"]))?.text().trim() != "0" {
         return Err(Obstacle::ImageNotRoot.into());
     }
@@ -127,18 +127,14 @@ pub fn remove(host: &dyn Host, work: &str, name: &str) -> Result<(), HostError> 
     host.run(&Command::new(["rmdir", "--ignore-fail-on-non-empty", &format!("{work}/{DIRECTORY}")])).map(drop)
 }
 
-/// Checks that an image that guests lay on is as it was made.
+/// Checks an image's digests against those that it had when it was made.
 ///
 /// # Errors
-/// It is not.
+/// One differs, or the machine cannot be asked.
 pub fn check(host: &dyn Host, work: &str, name: &str) -> Result<(), Refusal> {
-    check_unchanged(host, &directory(work, name))
-}
-
-/// Checks an image's digests against those that it had when it was made.
-fn check_unchanged(host: &dyn Host, directory: &str) -> Result<(), Refusal> {
+    let directory = directory(work, name);
     let script = r#"cd "$1" && LC_ALL=C sha256sum --check --quiet --strict sha256 2>&1 | grep -m 1 FAILED"#;
-    let command = Command::new(["sh", "-c", script, "sh", directory]);
+    let command = Command::new(["sh", "-c", script, "sh", &directory]);
     let output = host.run(&Command { timeout: super::LONGEST_MAKING, ..command })?;
     match output.text().split_once(": ") {
         Some((file, _)) => Err(Obstacle::ImageChanged { path: format!("{directory}/{file}") }.into()),

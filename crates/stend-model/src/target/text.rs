@@ -79,27 +79,6 @@ pub struct TargetText {
     pub processors: Option<String>,
 }
 
-const KEYS: [&str; 18] = [
-    "kind",
-    "where",
-    "devices",
-    "disks",
-    "disk_size",
-    "layout",
-    "manager",
-    "luns",
-    "lun_size",
-    "fill",
-    "checksums",
-    "transport",
-    "controllers",
-    "threads",
-    "filters",
-    "mount_options",
-    "scheduler",
-    "processors",
-];
-
 /// A key, and what is wrong with it.
 pub(super) type Complaint = (&'static str, Mistake);
 
@@ -198,31 +177,31 @@ impl TargetText {
 
     /// The keys that it gives.
     pub fn keys(&self) -> impl Iterator<Item = &'static str> {
-        KEYS.into_iter().filter(|key| self.says(key))
+        let given = [
+            ("kind", self.kind.is_some()),
+            ("where", self.r#where.is_some()),
+            ("devices", self.devices.is_some()),
+            ("disks", self.disks.is_some()),
+            ("disk_size", self.disk_size.is_some()),
+            ("layout", self.layout.is_some()),
+            ("manager", self.manager.is_some()),
+            ("luns", self.luns.is_some()),
+            ("lun_size", self.lun_size.is_some()),
+            ("fill", self.fill.is_some()),
+            ("checksums", self.checksums.is_some()),
+            ("transport", self.transport.is_some()),
+            ("controllers", self.controllers.is_some()),
+            ("threads", self.threads.is_some()),
+            ("filters", self.filters.is_some()),
+            ("mount_options", self.mount_options.is_some()),
+            ("scheduler", self.scheduler.is_some()),
+            ("processors", self.processors.is_some()),
+        ];
+        given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key)
     }
 
     fn says(&self, key: &str) -> bool {
-        match key {
-            "kind" => self.kind.is_some(),
-            "where" => self.r#where.is_some(),
-            "devices" => self.devices.is_some(),
-            "disks" => self.disks.is_some(),
-            "disk_size" => self.disk_size.is_some(),
-            "layout" => self.layout.is_some(),
-            "manager" => self.manager.is_some(),
-            "luns" => self.luns.is_some(),
-            "lun_size" => self.lun_size.is_some(),
-            "fill" => self.fill.is_some(),
-            "checksums" => self.checksums.is_some(),
-            "transport" => self.transport.is_some(),
-            "controllers" => self.controllers.is_some(),
-            "threads" => self.threads.is_some(),
-            "filters" => self.filters.is_some(),
-            "mount_options" => self.mount_options.is_some(),
-            "scheduler" => self.scheduler.is_some(),
-            "processors" => self.processors.is_some(),
-            _ => false,
-        }
+        self.keys().any(|given| given == key)
     }
 
     fn kind(&self) -> Kind {

@@ -166,18 +166,17 @@ impl VmText {
             let offset = error.span().map_or(0, |span| span.start);
             in_file(text, file, offset, Mistake::Unread { said: plain(error.message()) })
         })?;
-        let flags = flags.clone();
-        let of_flags = flags.keys();
+        let over = flags.clone();
         let merged = Self {
             kind: read.kind,
-            image: flags.image.or(read.image),
-            cpus: flags.cpus.or(read.cpus),
-            memory: flags.memory.or(read.memory),
-            accelerator: flags.accelerator.or(read.accelerator),
-            machine: flags.machine.or(read.machine),
-            disk: flags.disk.or(read.disk),
+            image: over.image.or(read.image),
+            cpus: over.cpus.or(read.cpus),
+            memory: over.memory.or(read.memory),
+            accelerator: over.accelerator.or(read.accelerator),
+            machine: over.machine.or(read.machine),
+            disk: over.disk.or(read.disk),
         };
-        merged.checked().map_err(|(key, mistake)| match of_flags.contains(&key) {
+        merged.checked().map_err(|(key, mistake)| match flags.keys().any(|given| given == key) {
             true => in_flag(key, mistake),
             false => in_file(text, file, offset_of_key(text, key), mistake),
         })
@@ -192,7 +191,7 @@ impl VmText {
     }
 
     /// The keys that it gives.
-    pub fn keys(&self) -> Vec<&'static str> {
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("image", self.image.is_some()),
             ("cpus", self.cpus.is_some()),
@@ -201,7 +200,7 @@ impl VmText {
             ("machine", self.machine.is_some()),
             ("disk", self.disk.is_some()),
         ];
-        given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key).collect()
+        given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key)
     }
 
     fn checked(&self) -> Result<Vm, Complaint> {
@@ -268,21 +267,22 @@ fn lun_of(text: &str) -> Option<(&str, usize)> {
 
 /// As `--disk` takes it: `size=1GiB,bus=virtio-scsi,cache=none,iothread=true`.
 impl FromStr for Disk {
-    type Err = String;
+    type Err = Mistake;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Mistake> {
+        let unread = |said: String| Mistake::Unread { said };
         let mut table = toml::Table::new();
         for part in text.split(',') {
             let Some((key, value)) = part.split_once('=') else {
-                return Err(format!("\"{part}\" has no =; a disk is written like size=1GiB,bus=virtio-scsi"));
+                return Err(unread(format!("\"{part}\" has no =; a disk is written like size=1GiB,bus=virtio-scsi")));
             };
             let value = value.parse().map_or_else(|_| toml::Value::from(value), toml::Value::Boolean);
             if table.insert(key.to_owned(), value).is_some() {
-                return Err(format!("\"{key}\" stands there twice"));
+                return Err(Mistake::Twice(key.to_owned()));
             }
         }
-        let disk: Self = table.try_into().map_err(|error: toml::de::Error| plain(error.message()))?;
-        disk.check().map(|()| disk).map_err(|mistake| mistake.to_string())
+        let disk: Self = table.try_into().map_err(|error: toml::de::Error| unread(plain(error.message())))?;
+        disk.check().map(|()| disk)
     }
 }
 

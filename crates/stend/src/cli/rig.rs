@@ -271,8 +271,8 @@ impl UpFlags {
         let text = self.file.as_deref().map(contents).transpose().map_err(usage)?;
         let of_vm = self.vm.text();
         let is_vm = text.as_deref().is_some_and(VmText::is_meant);
-        if !is_vm && (self.file.is_some() || self.target.target.is_some() || of_vm.keys().is_empty()) {
-            if let Some(key) = of_vm.keys().first() {
+        if !is_vm && (self.file.is_some() || self.target.target.is_some() || of_vm.keys().next().is_none()) {
+            if let Some(key) = of_vm.keys().next() {
                 return Err(Failure::usage(format!(
                     "--{key} is for a virtual machine, and this file describes storage"
                 )));
