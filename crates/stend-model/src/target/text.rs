@@ -432,7 +432,7 @@ fn whole_mebibytes(size: Size) -> Result<Size, Complaint> {
 }
 
 /// Disks and LUNs have whole MiB, as fio's files do.
-fn whole_mebibytes_of(key: &'static str, size: Size) -> Result<Size, Complaint> {
+pub(super) fn whole_mebibytes_of(key: &'static str, size: Size) -> Result<Size, Complaint> {
     let below = size.0 / MEBIBYTE;
     match size.0 % MEBIBYTE {
         0 if below > 0 => Ok(size),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::text::{Complaint, in_file, in_flag};
+use super::text::{Complaint, in_file, in_flag, whole_mebibytes_of};
 use super::{Mistake, TargetError};
 use crate::position::{offset_of_key, plain};
 use crate::quantity::Size;
@@ -208,8 +208,7 @@ impl VmText {
         if !(1..=MOST_CPUS).contains(&cpus) {
             return Err(("cpus", Mistake::OutOfBounds { value: cpus, least: 1, most: MOST_CPUS }));
         }
-        let memory = self.memory.unwrap_or(MEMORY);
-        whole(memory).map_err(|mistake| ("memory", mistake))?;
+        let memory = whole_mebibytes_of("memory", self.memory.unwrap_or(MEMORY))?;
         if memory < LEAST_MEMORY {
             return Err(("memory", Mistake::LittleMemory { size: memory, least: LEAST_MEMORY }));
         }
@@ -232,18 +231,10 @@ fn is_machine(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c))
 }
 
-fn whole(size: Size) -> Result<(), Mistake> {
-    match (size.0 / MEBIBYTE, size.0 % MEBIBYTE) {
-        (0, _) => Err(Mistake::LessThanMebibyte(size)),
-        (_, 0) => Ok(()),
-        (below, _) => Err(Mistake::NotWhole { size, below }),
-    }
-}
-
 impl Disk {
     fn check(&self) -> Result<(), Mistake> {
         match (self.size, &self.from) {
-            (Some(size), None) => whole(size),
+            (Some(size), None) => whole_mebibytes_of("disk", size).map(drop).map_err(|(_, mistake)| mistake),
             (None, Some(from)) if lun_of(from).is_none() => Err(Mistake::NoLun(from.clone())),
             (None, Some(_)) if self.format != Format::Raw => Err(Mistake::LunHasNoFormat),
             (None, Some(_)) => Ok(()),
