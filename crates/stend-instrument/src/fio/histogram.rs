@@ -47,7 +47,7 @@ impl Histogram {
     }
 
     /// What a log says may be more than 64 bits hold.
-    fn operations(&self) -> f64 {
+    pub(super) fn operations(&self) -> f64 {
         self.counts.values().map(|count| *count as f64).sum()
     }
 

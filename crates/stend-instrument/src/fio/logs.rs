@@ -202,8 +202,9 @@ impl Logs {
         for (direction, prefix) in self.prefixes(lun) {
             let sums = |entries: &[Entry]| self.sums(entries, direction, lun, first);
             let (mut iops, mut bandwidth, latency) = (sums(&self.iops), sums(&self.bandwidth), sums(&self.latency));
-            self.add_silence(&mut iops, &self.iops, direction, lun, first);
-            self.add_silence(&mut bandwidth, &self.bandwidth, direction, lun, first);
+            let ended_in = |job, window| self.iops_of(job, direction, window, first);
+            self.add_silence(&mut iops, &self.iops, direction, lun, first, ended_in);
+            self.add_silence(&mut bandwidth, &self.bandwidth, direction, lun, first, |_, _| None);
             let jobs = iops.values().map(|sum| sum.1).max().unwrap_or(0);
             for (&window, &(sum, _)) in iops.iter().filter(|(_, sum)| sum.1 == jobs) {
                 let values = windows.entry(window).or_default();
@@ -241,6 +242,7 @@ impl Logs {
     /// not windows that it did not complete: what stands still is the dip that is looked for. So are those between the beginning and its
     /// first line, and between its last line and the end, where all jobs begin and end together. fio also writes none when it was late itself;
     /// then no job has a line there, some operation did end meanwhile, and the next line is the mean of all of it, which is then the mean of each.
+    /// Where no line follows, that is `ended_in` the window by its job; where it is not known, the window is left out.
     fn add_silence(
         &self,
         sums: &mut BTreeMap<i64, (f64, u32)>,
@@ -248,6 +250,7 @@ impl Logs {
         direction: u8,
         lun: Option<u32>,
         first: f64,
+        ended_in: impl Fn(u32, i64) -> Option<f64>,
     ) {
         let mut of_jobs: BTreeMap<u32, Vec<(f64, Option<f64>)>> = BTreeMap::new();
         let belongs = |entry: &&Entry| entry.direction == direction && (lun.is_none() || entry.lun == lun);
@@ -268,7 +271,7 @@ impl Logs {
         // The last window may be cut short.
         let end = began.zip(self.together_ms).map(|(began, together)| began + together + 0.5 * self.window_ms);
         let mut room = MOST_SILENT_WINDOWS;
-        for mut lines in of_jobs.into_values() {
+        for (job, mut lines) in of_jobs {
             lines.extend(began.map(|began| (began, None)));
             lines.sort_by(|one, other| one.0.total_cmp(&other.0));
             let last = lines.last().map(|last| last.0);
@@ -280,8 +283,10 @@ impl Logs {
                 let silent = self.window(before, first).saturating_add(1)..self.window(after, first);
                 for window in silent.take(MOST_SILENT_WINDOWS) {
                     let nothing_ended = !is_next && (counted.contains(&window) || !ended.contains(&window));
-                    // Windows after the last line of all jobs are not whole, and left out.
-                    let at_the_end = || earlier.filter(|_| is_next).or(Some(0.0)).filter(|_| window < last_counted);
+                    let at_the_end = || match earlier.filter(|_| is_next) {
+                        _ if window >= last_counted => ended_in(job, window),
+                        mean => mean.or(Some(0.0)),
+                    };
                     if let Some(value) = if nothing_ended { Some(0.0) } else { mean.or_else(at_the_end) } {
                         if !sums.contains_key(&window) {
                             if room == 0 {
@@ -295,6 +300,16 @@ impl Logs {
                 }
             }
         }
+    }
+
+    /// Operations per second of a job in a window, from its histograms; `None` where they are not as fine as the windows.
+    fn iops_of(&self, job: u32, direction: u8, window: i64, first: f64) -> Option<f64> {
+        let belongs = |line: &&Counted| {
+            (line.job, line.direction) == (Some(job), direction) && self.window(line.ms, first) == window
+        };
+        let ended: f64 = self.histograms.iter().filter(belongs).map(|line| line.histogram.operations()).sum();
+        (self.histogram_window_ms <= self.window_ms && !self.histograms.is_empty())
+            .then(|| ended * 1000.0 / self.window_ms)
     }
 
     /// The window in which a line was written.

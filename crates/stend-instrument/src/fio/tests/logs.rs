@@ -143,3 +143,62 @@ fn a_load_begins_where_it_began_also_where_its_first_operations_take_several_win
     let (began, windows) = of(&[log(4..=9, 0), log(3..=10, 0)], 1000.0, false);
     assert_eq!((began, windows), (0.0, rates(4..=9, 100.0).collect()));
 }
+
+proptest::proptest! {
+    /// Where all jobs begin and end together, each window up to the last one that is told has a figure, and one in which operations ended has
+    /// as many as the histograms count.
+    #[test]
+    fn no_window_is_missing_between_others(
+        jobs in proptest::collection::vec((stamps(1..20), stamps(0..6)), 1..5),
+        wall_ms in proptest::option::of(900_u32..2000),
+    ) {
+        let lines = |stamps: &[u64], rest: &str| -> String {
+            stamps.iter().map(|ms| format!("{}, {rest}\n", 50_000 + ms)).collect()
+        };
+        let counts: String = (0..1856).map(|bucket| if bucket == 300 { ", 7" } else { ", 0" }).collect();
+        let files: Vec<_> = (1..)
+            .zip(&jobs)
+            .flat_map(|(job, (rates, ended)): (u32, _)| {
+                [
+                    (format!("log_iops.{job}.log"), lines(rates, "5, 1, 8192, 0")),
+                    (format!("log_clat_hist.{job}.log"), lines(ended, &format!("1, 8192{counts}"))),
+                ]
+            })
+            .collect();
+        let layout = Layout {
+            jobs_of_a_lun: Some(1),
+            luns: 2,
+            window_ms: 100,
+            histogram_window_ms: 100,
+            together_ms: Some(1000),
+            measured: wall_ms.map(|wall| (jobs.len() as u32, f64::from(wall))),
+        };
+        let logs = Logs::parse(files.iter().map(|(name, text)| (&**name, &**text)), &layout).unwrap();
+        let rates: Vec<_> =
+            logs.windows().into_iter().filter_map(|(ms, values)| Some((ms, *values.get("iops")?))).collect();
+        for pair in rates.windows(2) {
+            proptest::prop_assert_eq!(pair[1].0 - pair[0].0, 100.0, "{:?}", rates);
+        }
+        // What no line of a rate follows is counted.
+        let first = jobs.iter().flat_map(|(rates, _)| rates).min().unwrap();
+        let window = |ms: &u64| ((*ms as f64 - *first as f64) / 100.0).round() as i64;
+        let last = jobs.iter().flat_map(|(rates, _)| rates).map(window).max().unwrap();
+        for (ms, rate) in &rates {
+            let at = ((ms - 50_000.0 - *first as f64) / 100.0).round() as i64;
+            if at <= last {
+                continue;
+            }
+            let lines = jobs.iter().flat_map(|(_, ended)| ended).filter(|ms| window(ms) == at).count();
+            proptest::prop_assert_eq!(*rate, 70.0 * lines as f64, "{:?}", rates);
+        }
+    }
+}
+
+/// When lines of a job were written, in milliseconds from some moment on.
+fn stamps(count: std::ops::Range<usize>) -> impl proptest::strategy::Strategy<Value = Vec<u64>> {
+    use proptest::strategy::Strategy;
+    proptest::collection::vec(0_u64..2000, count).prop_map(|mut stamps| {
+        stamps.sort_unstable();
+        stamps
+    })
+}
