@@ -192,15 +192,19 @@ listens() {
     done
 }
 is_ready() { [ -z "$ready" ] || eval "$ready" </dev/null >/dev/null 2>&1; }
-most=$patience size=0
+seconds() { cut -d. -f1 /proc/uptime; }
+most=$patience size=0 since=$(seconds)
 until runs && listens && is_ready; do
     if ! runs; then
         echo "it ended at once: $(tell "$home.said")" >&2
         exit 1
     fi
     now=$(wc -c 2>/dev/null <"$console") || now=0
-    [ "$now" = "$size" ] || size=$now tries=0
-    again "it is not ready: $(tail -n 1 "${console:-$home.said}")"
+    [ "$now" = "$size" ] || size=$now tries=0 since=$(seconds)
+    # A try to reach a guest may take seconds.
+    [ -z "$console" ] || [ "$((($(seconds) - since) * 10))" -lt "$patience" ] || tries=$patience
+    last=$(tail -n 1 "${console:-$home.said}")
+    again "it is not ready: ${last:-it has said nothing}"
 done
 "#;
 /// It writes behind what there is, so it goes on at the beginning. Read are only the last words.

@@ -26,8 +26,7 @@ use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_
 const TRIES: usize = 3;
 /// What QEMU says then.
 const TAKEN: &str = "host forwarding rule";
-/// How often it is looked whether the guest is ready without that it has printed anything, ten times a second at most. One that boots says what
-/// it does.
+/// For so many tenths of a second a guest that is not ready may print nothing. One that boots says what it does.
 const PATIENCE: u32 = 1800;
 const CONSOLE: &str = "console.log";
 const SSH_CONFIG: &str = "ssh_config";

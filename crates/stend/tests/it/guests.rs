@@ -116,6 +116,14 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     says(&ended, 4, &["it ended at once", "no machine today"]);
     assert_eq!(left(&stand, &name), [""; 0], "what the killed one left is gone too");
 
+    // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at.
+    let path = path_with(&stand, "qemu-system-x86_64", "set -- \"$@\" -S");
+    let clock = "[ \"$3\" != /proc/uptime ] || { echo m >>minutes; echo $(($(wc -l <minutes) * 60)); exit; }";
+    path_with(&stand, "cut", &clock.replace("minutes", stand.path().join("minutes").to_str().unwrap()));
+    let ended = crate::common::ended(stand.command(&up).env("PATH", path));
+    says(&ended, 4, &["it is not ready", "it has said nothing"]);
+    assert_eq!(left(&stand, &name), [""; 0]);
+
     // A template that somebody changed is used no more.
     Command::new("chmod").arg("u+w").arg(image.join("kernel")).status().unwrap();
     fs::write(image.join("kernel"), "another one").unwrap();
