@@ -610,7 +610,8 @@ const LEFT_OUT: &str = "[shortened by stend]\n";
 
 /// Adds a line to what is kept. Of too many the last one is kept behind the first ones, since it mostly says how things ended.
 fn keep(kept: &mut String, line: &str) {
-    let left_out = kept.rfind(LEFT_OUT).filter(|_| kept.len() > MOST_OUTPUT);
+    // Most outputs are short, and nothing is looked for in them.
+    let left_out = if kept.len() > MOST_OUTPUT { kept.rfind(LEFT_OUT) } else { None };
     let Some(at) = left_out else {
         if kept.len() + line.len() < MOST_OUTPUT {
             kept.push_str(line);
