@@ -24,10 +24,10 @@ pub(super) fn separate(text: &str) -> Result<Parts, Cause> {
     let mut messages = Vec::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
-        let opens = lines.peek().is_some_and(|next| next.trim_start().starts_with("\"fio version\""));
+        let mut opens = || lines.peek().is_some_and(|next| next.trim_start().starts_with("\"fio version\""));
         match line {
             // A message without a newline of its own, and the report's first brace behind it.
-            _ if opens && line.ends_with('{') => {
+            _ if line.ends_with('{') && opens() => {
                 messages.push(line[..line.len() - 1].to_owned());
                 json.push("{".to_owned());
             }
@@ -58,8 +58,7 @@ pub(super) fn separate(text: &str) -> Result<Parts, Cause> {
 fn is_json(line: &str) -> bool {
     match line.trim_start().chars().next() {
         Some(first) if first.is_ascii_digit() || first == '-' => line.starts_with(' '),
-        Some(first) => "{}[]\"".contains(first),
-        None => false,
+        first => matches!(first, Some('{' | '}' | '[' | ']' | '"')),
     }
 }
 
