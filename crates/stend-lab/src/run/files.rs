@@ -97,16 +97,24 @@ impl Files {
         has_target: bool,
     ) -> Result<Self, FilesError> {
         let mut files: BTreeMap<String, File> = BTreeMap::new();
+        // The phases of a job file follow each other, and all ask the same.
+        let mut newest: Option<(Command, String)> = None;
         for scenario in scenarios {
             if let Instrument::Adapter(name) = &scenario.instrument
                 && let Some(adapter) = adapter(name)
                 // A target has seen to its space by itself.
                 && !(has_target && scenario.instrument.loads_luns())
             {
-                let question = adapter.question(scenario, place)?;
-                let ask = |question: Command| host.run(&question).map(|answer| answer.text());
-                let answer = question.map(ask).transpose()?.unwrap_or_default();
-                for (path, file) in adapter.files(scenario, place, &answer)? {
+                newest = match (adapter.question(scenario, place)?, newest) {
+                    (Some(question), Some((asked, answer))) if question == asked => Some((asked, answer)),
+                    (Some(question), _) => {
+                        let answer = host.run(&question)?.text();
+                        Some((question, answer))
+                    }
+                    (None, _) => None,
+                };
+                let answer = newest.as_ref().map_or("", |(_, answer)| answer);
+                for (path, file) in adapter.files(scenario, place, answer)? {
                     files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
                 }
             }
