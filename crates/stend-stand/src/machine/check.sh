@@ -22,30 +22,29 @@ sleep 0.5 2>/dev/null || sleep 1
 processors after 2>/dev/null
 counters after 2>/dev/null
 
-texts proc/loadavg proc/pressure/cpu proc/pressure/io proc/pressure/memory sys/devices/system/cpu/online
+# All in one call, which starts one cat.
+cpu=sys/devices/system/cpu dmi=sys/class/dmi/id clock=sys/devices/system/clocksource/clocksource0
+texts proc/loadavg proc/pressure/cpu proc/pressure/io proc/pressure/memory $cpu/online \
+    $cpu/cpufreq/boost $cpu/intel_pstate/no_turbo \
+    $clock/current_clocksource $clock/available_clocksource \
+    sys/kernel/mm/transparent_hugepage/enabled proc/sys/kernel/randomize_va_space \
+    sys/class/power_supply/*/type sys/class/power_supply/*/online \
+    $dmi/sys_vendor $dmi/product_name $dmi/board_vendor $dmi/bios_vendor \
+    sys/hypervisor/type proc/xen/capabilities proc/device-tree/hypervisor/compatible
 matching proc/meminfo 'MemTotal:*' 'MemAvailable:*' 'SwapTotal:*' 'SwapFree:*'
 matching proc/self/status 'Cpus_allowed_list*'
 
-d=sys/devices/system/cpu
-tally "$d/cpu[0-9]*/cpufreq/scaling_governor"
-tally "$d/cpu[0-9]*/cpufreq/scaling_max_freq"
-tally "$d/cpu[0-9]*/cpufreq/cpuinfo_max_freq"
-texts $d/cpufreq/boost $d/intel_pstate/no_turbo
-d=sys/devices/system/clocksource/clocksource0
-texts $d/current_clocksource $d/available_clocksource
-texts sys/kernel/mm/transparent_hugepage/enabled proc/sys/kernel/randomize_va_space
+tally "$cpu/cpu[0-9]*/cpufreq/scaling_governor"
+tally "$cpu/cpu[0-9]*/cpufreq/scaling_max_freq"
+tally "$cpu/cpu[0-9]*/cpufreq/cpuinfo_max_freq"
 tally 'sys/class/thermal/thermal_zone*/type'
 tally 'sys/class/hwmon/hwmon*/name'
-texts sys/class/power_supply/*/type sys/class/power_supply/*/online
 
 # What tells a virtual machine. The first processor's block is enough.
 while IFS= read -r line && [ -n "$line" ]; do
     printf 'proc/cpuinfo:%s\n' "$line"
 done 2>/dev/null <proc/cpuinfo
 echo "uname -m:$(uname -m)"
-d=sys/class/dmi/id
-texts $d/sys_vendor $d/product_name $d/board_vendor $d/bios_vendor
-texts sys/hypervisor/type proc/xen/capabilities proc/device-tree/hypervisor/compatible
 matching proc/sysinfo '*Control Program*'
 
 # What will be written to need not be there yet.

@@ -18,8 +18,6 @@ for d in sys/devices/system/cpu/cpu[0-9]*/cache/index[0-9]*; do
     first "$d/shared_cpu_list"
     [ -n "$level" ] && echo "distinct caches:$level ${kind:-?} ${size:-?} $line"
 done
-texts sys/devices/system/cpu/present sys/devices/system/cpu/online sys/devices/system/cpu/isolated \
-    sys/devices/system/cpu/nohz_full sys/devices/system/cpu/smt/control sys/devices/system/node/online
 
 for d in sys/block/*; do
     # What is no device (loop, ram, zram, dm, md, zd) is made by software and is no part of the hardware.
@@ -30,8 +28,6 @@ for d in sys/block/*; do
         "$d/device/rev" "$d/device/firmware_rev" 2>/dev/null
 done
 
-d=sys/class/dmi/id
-texts $d/sys_vendor $d/product_name $d/product_version $d/board_vendor $d/board_name $d/bios_vendor $d/bios_version
 # Strings that end in zero bytes, which no shell reads.
 strings() {
     for file; do
@@ -39,12 +35,10 @@ strings() {
     done
 }
 strings proc/device-tree/model proc/device-tree/compatible proc/device-tree/hypervisor/compatible
-texts sys/devices/soc0/machine sys/devices/soc0/family sys/devices/soc0/soc_id sys/devices/soc0/revision
 for d in proc/device-tree/cpus/cpu@*; do
     [ -r "$d/compatible" ] && strings "$d/compatible" && break
 done
 
-texts proc/sys/kernel/osrelease proc/version proc/cmdline etc/os-release
 # The C library that the shell itself runs with says its version when it is started, as ldd does, which is of bash.
 while read -r _ _ _ _ _ file; do
     case $file in
@@ -67,7 +61,6 @@ done
 for f in .dockerenv run/.containerenv proc/vz; do
     [ -e $f ] && echo "exists:$f"
 done
-texts run/systemd/container proc/1/cgroup sys/hypervisor/type proc/xen/capabilities
 matching proc/sysinfo '*Control Program*'
 matching proc/self/status 'Cpus_allowed_list*'
 # A limit on any level above counts.
@@ -82,22 +75,27 @@ while :; do
     group=${group%/*}
 done
 
-texts sys/devices/system/cpu/vulnerabilities/*
 tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor'
 tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_driver'
 tally 'sys/devices/system/cpu/cpu[0-9]*/cpufreq/energy_performance_preference'
-d=sys/devices/system/cpu
-texts $d/cpufreq/boost $d/intel_pstate/no_turbo $d/intel_pstate/status $d/amd_pstate/status \
-    $d/cpuidle/current_driver $d/cpuidle/current_governor $d/cpuidle/current_governor_ro
-d=sys/devices/system/clocksource/clocksource0
-texts $d/current_clocksource $d/available_clocksource
-texts sys/kernel/mm/transparent_hugepage/enabled sys/kernel/mm/transparent_hugepage/defrag
-d=proc/sys
-texts $d/kernel/randomize_va_space $d/kernel/numa_balancing $d/kernel/perf_event_paranoid $d/kernel/nmi_watchdog \
-    $d/kernel/sched_autogroup_enabled $d/kernel/sched_rt_runtime_us $d/kernel/timer_migration \
-    $d/vm/swappiness $d/vm/overcommit_memory $d/vm/dirty_ratio $d/vm/dirty_bytes $d/vm/dirty_background_ratio \
-    $d/vm/dirty_background_bytes $d/vm/vfs_cache_pressure $d/vm/nr_hugepages \
-    $d/vm/zone_reclaim_mode $d/fs/pipe-max-size $d/fs/pipe-user-pages-soft $d/fs/pipe-user-pages-hard $d/fs/aio-max-nr \
-    $d/net/core/somaxconn $d/net/core/default_qdisc $d/net/ipv4/tcp_congestion_control
+
+# All in one call, which starts one cat.
+cpu=sys/devices/system/cpu dmi=sys/class/dmi/id clock=sys/devices/system/clocksource/clocksource0 p=proc/sys
+texts $cpu/present $cpu/online $cpu/isolated $cpu/nohz_full $cpu/smt/control sys/devices/system/node/online \
+    $dmi/sys_vendor $dmi/product_name $dmi/product_version $dmi/board_vendor $dmi/board_name $dmi/bios_vendor $dmi/bios_version \
+    sys/devices/soc0/machine sys/devices/soc0/family sys/devices/soc0/soc_id sys/devices/soc0/revision \
+    $p/kernel/osrelease proc/version proc/cmdline etc/os-release \
+    run/systemd/container proc/1/cgroup sys/hypervisor/type proc/xen/capabilities \
+    $cpu/vulnerabilities/* \
+    $cpu/cpufreq/boost $cpu/intel_pstate/no_turbo $cpu/intel_pstate/status $cpu/amd_pstate/status \
+    $cpu/cpuidle/current_driver $cpu/cpuidle/current_governor $cpu/cpuidle/current_governor_ro \
+    $clock/current_clocksource $clock/available_clocksource \
+    sys/kernel/mm/transparent_hugepage/enabled sys/kernel/mm/transparent_hugepage/defrag \
+    $p/kernel/randomize_va_space $p/kernel/numa_balancing $p/kernel/perf_event_paranoid $p/kernel/nmi_watchdog \
+    $p/kernel/sched_autogroup_enabled $p/kernel/sched_rt_runtime_us $p/kernel/timer_migration \
+    $p/vm/swappiness $p/vm/overcommit_memory $p/vm/dirty_ratio $p/vm/dirty_bytes $p/vm/dirty_background_ratio \
+    $p/vm/dirty_background_bytes $p/vm/vfs_cache_pressure $p/vm/nr_hugepages \
+    $p/vm/zone_reclaim_mode $p/fs/pipe-max-size $p/fs/pipe-user-pages-soft $p/fs/pipe-user-pages-hard $p/fs/aio-max-nr \
+    $p/net/core/somaxconn $p/net/core/default_qdisc $p/net/ipv4/tcp_congestion_control
 echo end:
 exit 0
