@@ -20,13 +20,17 @@ pub struct ToolQuery {
     pub version_arguments: Vec<String>,
 }
 
-/// For each tool its number, the number of its version arguments, its program and those arguments.
+/// For each tool its number, the number of its version arguments, its program and those arguments. One program counts the digests of all: starting
+/// it takes longer than reading most tools.
 const SCRIPT: &str = r#"
 LC_ALL=C
 export LC_ALL
-while [ $# -gt 0 ]; do
+# Behind what is still to be asked stand the paths that were found.
+left=$#
+while [ $left -gt 0 ]; do
     number=$1 count=$2 program=$3
     shift 3
+    left=$((left - 3 - count))
     path=
     case $program in
     */*) [ -f "$program" ] && [ -x "$program" ] && path=$program ;;
@@ -55,12 +59,15 @@ while [ $# -gt 0 ]; do
         ) | while IFS= read -r line || [ -n "$line" ]; do
             echo "$number.version:$line"
         done
-        if command -v sha256sum >/dev/null 2>&1; then
-            echo "$number.sha256:$(sha256sum <"$path")"
-        fi
     fi
     shift "$arguments"
+    [ -z "$path" ] || set -- "$@" "$path"
 done
+if [ $# -gt 0 ] && command -v sha256sum >/dev/null 2>&1; then
+    sha256sum -- "$@" 2>/dev/null | while read -r digest path; do
+        echo "sha256 $path:$digest"
+    done
+fi
 exit 0
 "#;
 
@@ -139,8 +146,7 @@ fn from_texts(texts: &Texts, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, 
             let asked = format!("{name} {}", query.version_arguments.join(" "));
             missing.insert(format!("tools.{name}.version"), Cause::Silent { sources: vec![asked] });
         }
-        let name_of_digest = format!("{number}.sha256");
-        let digest = texts.line(&name_of_digest).and_then(|line| line.split_whitespace().next());
+        let digest = texts.line(&format!("sha256 {path}"));
         let sha256 = digest.filter(|digest| digest.len() == 64).map(str::to_owned);
         if sha256.is_none() {
             missing.insert(format!("tools.{name}.sha256"), Cause::ToolMissing { tool: "sha256sum".into() });
