@@ -204,6 +204,7 @@ impl Publisher {
             table,
             servers,
             files,
+            guest,
             scenarios,
         } = suite;
         Suite {
@@ -223,6 +224,7 @@ impl Publisher {
             servers: servers.iter().map(|(name, server)| (plain_name(name).into(), self.server(server))).collect(),
             // They are a part of the program.
             files: files.clone(),
+            guest: guest.as_ref().map(|guest| self.fact(guest)),
             scenarios: scenarios.iter().map(|scenario| self.scenario(scenario)).collect(),
         }
     }

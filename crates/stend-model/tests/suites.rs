@@ -333,6 +333,35 @@ fn only_some_scenarios() {
     assert!(only(&["nine"]).unwrap_err().to_string().contains("\"s 2\""));
 }
 
+#[test]
+fn in_a_guest_variables_have_other_values() {
+    let text = |guest: &str| {
+        format!(
+            "{HEAD}[variables]\nplace = \"\"\nsize = \"1MiB\"\n{guest}[[scenario]]\nname = \"s\"\ninstrument = \"fio\"\n\
+             parameters = {{ directory = \"{{place}}\", size = \"{{size}}\" }}\n{METRICS}"
+        )
+    };
+    let whole = text("[guest.variables]\nplace = \"/srv/a\"\nsize = \"2MiB\"\n[guest.vm]\ncpus = 3\n");
+    let parameters = |changes: &Changes| {
+        let suite = parse_with(&whole, changes).unwrap();
+        assert_eq!(suite.guest.map(|guest| guest.cpus), Some(3));
+        ["directory", "size"].map(|name| suite.scenarios[0].parameters[name].clone())
+    };
+    assert_eq!(parameters(&Changes::default()), ["", "1MiB"]);
+    let in_guest = Changes { in_guest: true, ..Changes::default() };
+    assert_eq!(parameters(&in_guest), ["/srv/a", "2MiB"]);
+    let variables = BTreeMap::from([("size".into(), "3MiB".into())]);
+    assert_eq!(parameters(&Changes { variables, ..in_guest }), ["/srv/a", "3MiB"], "the user's come last");
+    for (guest, said) in [
+        ("[guest.variables]\nplaces = \"/srv/a\"\n", "t.toml:6:2: the suite has no variable \"places\""),
+        ("[guest.vm]\ncpus = 0\n", "guest: cpus: it is 0"),
+        ("[[guest.vm.disk]]\nsize = \"1GiB\"\nmount = \"srv\"\n", "guest: disk: \"srv\" is no place for a disk"),
+    ] {
+        let error = parse(&text(guest)).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
 proptest! {
     #[test]
     fn no_text_makes_the_reader_panic(text in ".{0,300}") {

@@ -124,6 +124,9 @@ pub struct Hosts {
     network_name: String,
 }
 
+/// The address of a guest on this machine begins so, and the name of its rig follows.
+pub const GUEST: &str = "vm:";
+
 /// Where a word of the command line leads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Destination {
@@ -139,6 +142,11 @@ impl Destination {
     /// Whether it is the machine that stend itself runs on.
     pub fn is_here(&self) -> bool {
         self.address == HERE
+    }
+
+    /// Whether it is that machine, or a guest on it: what is measured there disturbs all of them.
+    pub fn is_on_this_machine(&self) -> bool {
+        self.is_here() || self.address.starts_with(GUEST)
     }
 
     /// One that has no name.

@@ -40,6 +40,30 @@ ExecStart=/usr/bin/tar -x -p -f /dev/disk/by-id/virtio-stend-seed -C /
 [Install]
 WantedBy=sysinit.target
 ";
+/// The serial port by which ssh reaches a guest that has no network.
+pub(super) const SSH_PORT: &str = "stend.ssh";
+/// One connection after the other: while nobody is connected, the port is at its end at once.
+const SSH_UNIT: &str = "\
+[Unit]
+Description=ssh by a serial port
+BindsTo=dev-virtio\\x2dports-stend.ssh.device
+After=dev-virtio\\x2dports-stend.ssh.device stend-seed.service
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=/usr/sbin/sshd -i
+StandardInput=file:/dev/virtio-ports/stend.ssh
+StandardOutput=file:/dev/virtio-ports/stend.ssh
+StandardError=journal
+RuntimeDirectory=sshd
+RuntimeDirectoryPreserve=yes
+KillMode=process
+Restart=always
+RestartSec=1
+
+[Install]
+WantedBy=dev-virtio\\x2dports-stend.ssh.device
+";
 const NETWORK: &str = "[Match]\nType=ether\n\n[Network]\nDHCP=yes\n";
 /// Mounts that it makes are gone when it ends, however it ends.
 const MAKE: &str = r#"
@@ -64,7 +88,7 @@ set -eu
 root=$1 size=$2
 shift 2
 cp -r --no-preserve=ownership files/. "$root/"
-chroot "$root" systemctl --quiet enable stend-seed.service systemd-networkd.service
+chroot "$root" systemctl --quiet enable stend-seed.service stend-ssh.service systemd-networkd.service
 [ $# -eq 0 ] || chroot "$root" systemctl --quiet disable "$@"
 newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
 cp "$(newest "$root"/boot/vmlinu[xz]-*)" image/kernel
@@ -145,13 +169,16 @@ pub fn check(host: &dyn Host, work: &str, name: &str) -> Result<(), Refusal> {
 /// The digest of all that decides what an image is.
 fn key(image: &Image) -> String {
     let text = serde_json::to_string(image).expect("an image has only texts and numbers");
-    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, NETWORK].join("\0").as_bytes())
+    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, SSH_UNIT, NETWORK].join("\0").as_bytes())
 }
 
 /// The files in the guest's directory that make its image, and the command that does.
 pub(super) fn steps(image: &Image, kept: &Kept) -> (Vec<(String, String)>, Vec<String>) {
-    let in_guest =
-        [("etc/systemd/system/stend-seed.service", SEED_UNIT), ("etc/systemd/network/80-stend.network", NETWORK)];
+    let in_guest = [
+        ("etc/systemd/system/stend-seed.service", SEED_UNIT),
+        ("etc/systemd/system/stend-ssh.service", SSH_UNIT),
+        ("etc/systemd/network/80-stend.network", NETWORK),
+    ];
     let given = image.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let in_guest = in_guest.into_iter().chain(given).map(|(path, text)| (format!("files/{path}"), text.to_owned()));
     let scripts = [("make-image.sh", MAKE), ("fill-disk.sh", FILL_DISK)];

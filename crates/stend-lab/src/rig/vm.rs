@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
 use stend_model::target::Where;
-use stend_model::target::vm::{Accelerator, Bus, Disk, Vm};
+use stend_model::target::vm::{Accelerator, Bus, Disk, Network, Vm};
 use stend_stand::host::{Command, Host};
+use stend_stand::hosts::GUEST;
 
 use super::ability::{Ability, Need, lack};
 use super::basics::Basic;
@@ -24,8 +25,8 @@ use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_
 
 /// So often another port is tried where somebody else was faster.
 const TRIES: usize = 3;
-/// What QEMU says then.
-const TAKEN: &str = "host forwarding rule";
+/// What QEMU says then, of a port that it passes on and of one of its own.
+const TAKEN: [&str; 2] = ["host forwarding rule", "ddress already in use"];
 /// For so many tenths of a second a guest that is not ready may print nothing. One that boots says what it does.
 const PATIENCE: u32 = 1800;
 const CONSOLE: &str = "console.log";
@@ -62,12 +63,9 @@ impl Checked {
     }
 }
 
-/// What `--on` calls a guest begins so, and its name follows.
-pub const ADDRESS: &str = "vm:";
-
 /// What `--on` calls a guest, and ssh by its configuration.
 pub(super) fn address(name: &str) -> String {
-    format!("{ADDRESS}{name}")
+    format!("{GUEST}{name}")
 }
 
 /// Whether QEMU runs guests by KVM here; it says why not. A device that can be opened is not enough.
@@ -98,6 +96,24 @@ while [ $# -gt 0 ]; do
     qemu-img create -q -f "$2" "$1" "$3"
     shift 3
 done
+"#;
+
+/// By a serial port ssh reaches a guest only when the connection before is over there too.
+const REACH: &str = r#"for wait in 2 5 0; do
+    ssh "$@" && exit || status=$?
+    [ "$status" -eq 255 ] || exit "$status"
+    sleep "$wait"
+done
+exit 255"#;
+/// In the guest: makes a file system on the disk of this serial number, and mounts it there.
+const MOUNT_DISK: &str = r#"
+set -eu
+mount_disk() {
+    set -- /dev/disk/by-id/*stend-"$1" "$2"
+    mkfs.ext4 -q -F "$1"
+    mkdir -p "$2"
+    mount "$1" "$2"
+}
 "#;
 
 /// Checks whether the machine can have such a guest, before anything is made.
@@ -219,7 +235,7 @@ pub fn raise(
         let plan = plan(host, &base, name, wanted);
         let begin = Begun { vm: Some(wanted.vm.clone()), ..Default::default() };
         match make_whole(host, probe, &base, begin, plan, interrupted) {
-            Err(refusal) if tries < TRIES && refusal.to_string().contains(TAKEN) => {}
+            Err(refusal) if tries < TRIES && TAKEN.iter().any(|taken| refusal.to_string().contains(taken)) => {}
             made => return made,
         }
     }
@@ -272,6 +288,18 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         under: Vec::new(),
         restarts: false,
     })));
+    let mounts = wanted
+        .vm
+        .disks
+        .iter()
+        .enumerate()
+        .filter_map(|(number, disk)| Some(format!("mount_disk {} {}", disk_file(number), disk.mount.as_ref()?)));
+    let mounts: Vec<_> = mounts.collect();
+    if !mounts.is_empty() {
+        let script = format!("{MOUNT_DISK}{}", mounts.join("\n"));
+        let words = ["sh", "-c", REACH, "sh", "-F", &ssh_config, &address(name), &script].map(str::to_owned);
+        things.push(step(words.to_vec()));
+    }
     let image = wanted.kept.name.clone();
     let guest = Guest { image, ssh_config, pid_file: format!("{home}.pid"), counters };
     Plan { things, up: Up { guest: Some(guest), ..Up::default() }, behind_loops: false }
@@ -332,10 +360,18 @@ fn command(name: &str, port: u16, wanted: &Checked) -> Vec<String> {
             }
         }
     }
-    // What is in the guest reaches nothing outside.
-    option("-netdev", format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"));
-    option("-device", "virtio-net-pci,netdev=net,romfile=".into());
     option("-device", "virtio-serial-pci".into());
+    match vm.network {
+        // What is in the guest reaches nothing outside.
+        Network::User => {
+            option("-netdev", format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"));
+            option("-device", "virtio-net-pci,netdev=net,romfile=".into());
+        }
+        Network::None => {
+            option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
+            option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
+        }
+    }
     option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
     option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
     words
@@ -375,6 +411,7 @@ pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String,
         ("host.kernel".to_owned(), on.software.kernel),
     ]);
     facts.extend(vm.accelerator.map(|accelerator| ("accelerator".to_owned(), accelerator.to_string())));
+    facts.extend((vm.network == Network::None).then(|| ("network".to_owned(), "none".to_owned())));
     facts.extend(vm.machine.map(|machine| ("machine".to_owned(), machine)));
     facts.extend(vm.disks.iter().enumerate().map(|(number, disk)| (disk_file(number), disk.to_string())));
     Ok(facts)

@@ -21,6 +21,7 @@ use stend_instrument::fio_files::job_file_of;
 use stend_instrument::{self, Package, Place, Tool, adapter};
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Host, HostError, Local, Lock, Lockable, Output};
+use stend_stand::hosts::GUEST;
 use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
 use stend_stand::owned::{self, NotOwn};
 
@@ -203,7 +204,7 @@ pub fn fingerprint<'a>(
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
     }
-    if let (Some(name), Ok(work)) = (host.name().strip_prefix(vm::ADDRESS), work_directory(&Local)) {
+    if let (Some(name), Ok(work)) = (host.name().strip_prefix(GUEST), work_directory(&Local)) {
         // Whoever takes it down meanwhile takes away what is measured too.
         machine.software.guest = vm::facts(&Local, &work, name).unwrap_or_default();
     }

@@ -66,6 +66,14 @@ pub enum Mistake {
         /// The variables that there are.
         known: Vec<String>,
     },
+    /// The suite's guest cannot be set up.
+    #[error("guest: {key}: {source}")]
+    Guest {
+        /// The key of its description.
+        key: &'static str,
+        /// What is wrong.
+        source: crate::target::Mistake,
+    },
     /// A matrix leaves out values of something else than its axes.
     #[error("\"exclude\" names \"{0}\", which is no axis of the matrix")]
     NoAxis(String),

@@ -81,7 +81,11 @@ pub(super) fn expand<E: Display>(
         let said = plain(error.message());
         place.error(error.span().map_or(0, |span| span.start), Mistake::Toml { said })
     })?;
-    let values = variables(&suite, directory, changes)?;
+    let values = variables(&place, &suite, directory, changes)?;
+    let guest = suite.guest.as_ref().map(|guest| {
+        let wrong = |(key, source)| place.error(guest.span().start, Mistake::Guest { key, source });
+        guest.get_ref().vm.checked().map_err(wrong)
+    });
     let scale = changes.scale.unwrap_or(1.0);
     let of_scale = |mistake| in_flag(format!("--scale {scale}"), mistake);
     if !(scale > 0.0 && scale <= 1.0) {
@@ -176,6 +180,7 @@ pub(super) fn expand<E: Display>(
         table: suite.table.map(Spanned::into_inner),
         servers: BTreeMap::new(),
         files: BTreeMap::new(),
+        guest: guest.transpose()?,
         scenarios,
     })
 }
@@ -279,9 +284,25 @@ pub(super) fn blame(
     in_flag(each.into_iter().map(|(flag, _)| flag).collect::<Vec<_>>().join(" "), (**mistake).clone())
 }
 
-fn variables(suite: &SuiteText, directory: &Path, changes: &Changes) -> Result<BTreeMap<String, String>, SuiteError> {
+fn variables(
+    place: &Place,
+    suite: &SuiteText,
+    directory: &Path,
+    changes: &Changes,
+) -> Result<BTreeMap<String, String>, SuiteError> {
     let mut values: BTreeMap<_, _> =
         suite.variables.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+    if let Some(guest) = &suite.guest {
+        for (name, value) in &guest.get_ref().variables {
+            let Some(old) = values.get_mut(name) else {
+                let known = values.into_keys().collect();
+                return Err(place.error(guest.span().start, Mistake::NoVariable { name: name.clone(), known }));
+            };
+            if changes.in_guest {
+                *old = value.to_string();
+            }
+        }
+    }
     for (name, value) in &changes.variables {
         match values.get_mut(name) {
             Some(old) => old.clone_from(value),

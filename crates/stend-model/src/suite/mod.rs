@@ -31,6 +31,7 @@ use crate::identity::identity_of;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
 use crate::server::{Server, UnknownPlace, filled};
+use crate::target::vm::Vm;
 
 /// A suite, ready to be planned: every scenario is concrete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,6 +76,9 @@ pub struct Suite {
     /// The files of the folder beside it, by their paths from there, where it is a part of the program. They are put on the machine for a run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+    /// The guest that is measured in turns with the machine on which it is set up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guest: Option<Vm>,
     /// What is measured.
     pub scenarios: Vec<Scenario>,
 }
@@ -427,6 +431,8 @@ pub struct Changes {
     pub time_budget: Option<Span>,
     /// Only scenarios whose name contains one of these; empty is all.
     pub only: Vec<String>,
+    /// Whether it is measured in a guest, where variables have the values that the suite gives them there.
+    pub in_guest: bool,
 }
 
 impl Suite {

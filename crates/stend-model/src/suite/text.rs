@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::{Action, Gates, Layout, Order, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
+use crate::target::vm::VmText;
 
 /// A suite file.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -66,9 +67,24 @@ pub struct SuiteText {
     /// How the figures are laid out. Default: a line for each scenario, with its main metric.
     #[schemars(with = "Option<Layout>")]
     pub table: Option<Spanned<Layout>>,
+    /// A virtual machine that is set up on the machine under test, and measured in turns with it.
+    #[schemars(with = "Option<GuestText>")]
+    pub guest: Option<Spanned<GuestText>>,
     /// What is measured.
     #[schemars(with = "Vec<ScenarioText>")]
     pub scenario: Vec<Spanned<ScenarioText>>,
+}
+
+/// A guest of the machine under test.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GuestText {
+    /// What it is: the keys of a file for `stend rig up`.
+    #[serde(default)]
+    pub vm: VmText,
+    /// Values that variables of the suite have in a guest.
+    #[serde(default)]
+    pub variables: BTreeMap<String, Scalar>,
 }
 
 /// The parameters that `--scale` multiplies.

@@ -75,6 +75,9 @@ pub enum Mistake {
     /// A guest's disk is no LUN.
     #[error("\"{0}\" is no LUN of a rig; write the rig's name and the LUN's number: pool/lun0")]
     NoLun(String),
+    /// A disk cannot be mounted there.
+    #[error("\"{0}\" is no place for a disk; give a path such as /srv/data, of letters, digits, dots and dashes")]
+    NoMountPoint(String),
     /// A LUN is used as it is.
     #[error("a LUN is used as it is; leave out \"format\"")]
     LunHasNoFormat,

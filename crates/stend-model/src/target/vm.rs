@@ -35,6 +35,9 @@ pub struct Vm {
     /// The machine that QEMU shows it; the usual one of its architecture if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// What it is connected to.
+    #[serde(default, skip_serializing_if = "Network::is_user")]
+    pub network: Network,
     /// Disks beside the one that it boots from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<Disk>,
@@ -62,6 +65,26 @@ pub struct Disk {
     /// Whether a thread of its own does its I/O.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub iothread: bool,
+    /// The directory of the guest where it is mounted, with an ext4 that is made on it. Default: nothing is done with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mount: Option<String>,
+}
+
+/// What a guest is connected to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// To QEMU, which passes on connections from the host to its ssh, and nothing else.
+    #[default]
+    User,
+    /// To nothing: it has no network card, and ssh reaches it by a serial port.
+    None,
+}
+
+impl Network {
+    fn is_user(&self) -> bool {
+        *self == Self::User
+    }
 }
 
 /// What runs the guest's processors.
@@ -145,6 +168,8 @@ pub struct VmText {
     pub accelerator: Option<Accelerator>,
     /// The machine that QEMU shows it, such as q35 or virt. Default: the usual one of its architecture.
     pub machine: Option<String>,
+    /// What it is connected to. Default user: a network of QEMU's own, which reaches nothing outside.
+    pub network: Option<Network>,
     /// Disks beside the one that it boots from.
     #[schemars(length(max = 16))]
     pub disk: Option<Vec<Disk>>,
@@ -174,6 +199,7 @@ impl VmText {
             memory: over.memory.or(read.memory),
             accelerator: over.accelerator.or(read.accelerator),
             machine: over.machine.or(read.machine),
+            network: over.network.or(read.network),
             disk: over.disk.or(read.disk),
         };
         merged.checked().map_err(|(key, mistake)| match flags.keys().any(|given| given == key) {
@@ -198,12 +224,14 @@ impl VmText {
             ("memory", self.memory.is_some()),
             ("accelerator", self.accelerator.is_some()),
             ("machine", self.machine.is_some()),
+            ("network", self.network.is_some()),
             ("disk", self.disk.is_some()),
         ];
         given.into_iter().filter(|(_, given)| *given).map(|(key, _)| key)
     }
 
-    fn checked(&self) -> Result<Vm, Complaint> {
+    /// The machine, or the key of which something is wrong.
+    pub(crate) fn checked(&self) -> Result<Vm, Complaint> {
         let cpus = self.cpus.unwrap_or(CPUS);
         if !(1..=MOST_CPUS).contains(&cpus) {
             return Err(("cpus", Mistake::OutOfBounds { value: cpus, least: 1, most: MOST_CPUS }));
@@ -222,7 +250,8 @@ impl VmText {
         disks.iter().try_for_each(Disk::check).map_err(|mistake| ("disk", mistake))?;
         let (accelerator, machine) = (self.accelerator, self.machine.clone());
         let image = self.image.clone().unwrap_or_else(|| IMAGE.into());
-        Ok(Vm { image, cpus, memory, accelerator, machine, disks })
+        let network = self.network.unwrap_or_default();
+        Ok(Vm { image, cpus, memory, accelerator, machine, network, disks })
     }
 }
 
@@ -233,6 +262,9 @@ fn is_machine(text: &str) -> bool {
 
 impl Disk {
     fn check(&self) -> Result<(), Mistake> {
+        if let Some(mount) = self.mount.as_ref().filter(|mount| !is_mount_point(mount)) {
+            return Err(Mistake::NoMountPoint(mount.clone()));
+        }
         match (self.size, &self.from) {
             (Some(size), None) => whole_mebibytes_of("disk", size).map(drop).map_err(|(_, mistake)| mistake),
             (None, Some(from)) if lun_of(from).is_none() => Err(Mistake::NoLun(from.clone())),
@@ -246,6 +278,15 @@ impl Disk {
     pub fn lun(&self) -> Option<(&str, usize)> {
         lun_of(self.from.as_deref()?)
     }
+}
+
+/// Whether a text is a directory below the root, and cannot be mistaken for anything else by a shell.
+fn is_mount_point(text: &str) -> bool {
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    };
+    text.strip_prefix('/').is_some_and(|names| names.split('/').all(is_name))
 }
 
 /// `RIG/lun3`.
@@ -322,8 +363,10 @@ impl fmt::Display for Disk {
             (Some(size), _) => write!(f, "{size}")?,
             (None, from) => f.write_str(from.as_deref().unwrap_or_default())?,
         }
+        f.write_str(if self.format.is_raw() { "" } else { " qcow2" })?;
         write!(f, " {} cache={}", self.bus, self.cache)?;
-        f.write_str(if self.iothread { " iothread" } else { "" })
+        f.write_str(if self.iothread { " iothread" } else { "" })?;
+        self.mount.iter().try_for_each(|mount| write!(f, " at {mount}"))
     }
 }
 
@@ -333,6 +376,7 @@ impl fmt::Display for Vm {
         let s = if self.cpus == 1 { "" } else { "s" };
         write!(f, "{}, {} processor{s}, {}", self.image, self.cpus, self.memory)?;
         self.accelerator.iter().try_for_each(|accelerator| write!(f, ", {accelerator}"))?;
+        f.write_str(if self.network.is_user() { "" } else { ", no network" })?;
         self.disks.iter().try_for_each(|disk| write!(f, ", disk {disk}"))
     }
 }
@@ -367,6 +411,13 @@ mod tests {
         assert_eq!(disk.to_string(), "1GiB virtio-scsi cache=none iothread");
         let lun: Disk = "from=pool/lun3".parse().unwrap();
         assert_eq!(lun.lun(), Some(("pool", 3)));
+        assert_eq!(
+            "size=1GiB,mount=/srv/a".parse::<Disk>().unwrap().to_string(),
+            "1GiB virtio-blk cache=none at /srv/a"
+        );
+        for mount in ["srv", "/", "/srv/../etc", "/srv/a b", "/srv/$x", "/srv/", "/-o"] {
+            format!("size=1GiB,mount={mount}").parse::<Disk>().unwrap_err();
+        }
         for text in ["1GiB", "size=1GiB,size=2GiB", "size=1GiB,bus=ide", "size=1GiB,from=pool/lun0", "from=pool/lun+1"]
         {
             text.parse::<Disk>().unwrap_err();

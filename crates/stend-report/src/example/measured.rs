@@ -92,6 +92,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         table: None,
         servers: BTreeMap::new(),
         files: BTreeMap::new(),
+        guest: None,
         scenarios,
     };
     let started_at: jiff::Timestamp = "2026-11-21T05:55:00Z".parse().expect("a moment");

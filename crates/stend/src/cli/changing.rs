@@ -37,6 +37,7 @@ impl Changing {
             seed: self.seed,
             time_budget: time_budget.map(Span),
             only: self.only.clone(),
+            in_guest: false,
         }
     }
 }

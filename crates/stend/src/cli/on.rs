@@ -16,7 +16,7 @@ use stend_model::run::HERE;
 use stend_report::shell_words;
 use stend_stand::host::stand::{self, Compiler};
 use stend_stand::host::{Host, Local, Lock, Ssh};
-use stend_stand::hosts::{Destination, Hosts};
+use stend_stand::hosts::{Destination, GUEST, Hosts};
 use stend_stand::interrupt::Interrupt;
 use stend_stand::owned;
 use stend_store::StoreError;
@@ -78,8 +78,8 @@ pub(super) struct Reached {
     pub(super) compiler: Compiler,
     /// The directory for runs' files.
     pub(super) work: String,
-    /// That no other lab builds or measures there.
-    pub(super) lock: Box<dyn Lock>,
+    /// That no other lab builds or measures there; of a guest also not on its host.
+    pub(super) locks: Vec<Box<dyn Lock>>,
 }
 
 impl On {
@@ -124,6 +124,11 @@ impl On {
 }
 
 impl OnSeveral {
+    /// Whether the user names none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.on.is_empty()
+    }
+
     /// Where they lead, each once: at least one.
     pub(super) fn destinations(&self, global: &Global) -> Result<Vec<Destination>, Failure> {
         let store = global.store_directory()?;
@@ -173,7 +178,7 @@ fn for_one(machine: &str, mut words: impl Iterator<Item = String>) -> Vec<String
 }
 
 /// Where a word leads. What a file says of a machine says what is started, so that file must be the user's own.
-fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
+pub(super) fn lead(store: &Path, word: &str) -> Result<Destination, Failure> {
     let destination = Hosts::read(store).and_then(|hosts| hosts.lead(word)).map_err(Failure::usage)?;
     if destination.known.is_some() {
         owned::check_here(store).map_err(StoreError::NotOwn)?;
@@ -213,9 +218,16 @@ pub(super) fn failed_on(destination: &Destination, error: &dyn Display) -> Failu
     Failure::unusable(if is_named { words } else { format!("{name}: {words}") })
 }
 
+/// That nobody measures this machine, or removes what is set up on it, while one of its guests is measured.
+fn locks_of_host() -> Result<Vec<Box<dyn Lock>>, Failure> {
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let locks = [prepare::lock_machine(&Local), prepare::lock(&Local, &work)];
+    locks.into_iter().collect::<Result<_, _>>().map_err(Failure::unusable)
+}
+
 /// Connects to another machine, or to a guest of this one, which is called `vm:NAME`.
 fn connect(address: &str, interrupt: &Interrupt) -> Result<Ssh, Failure> {
-    let configuration = match address.strip_prefix(rig::vm::ADDRESS) {
+    let configuration = match address.strip_prefix(GUEST) {
         Some(name) => {
             let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
             Some(rig::vm::ssh_config(&Local, &work, name)?)
@@ -299,8 +311,9 @@ impl Building {
                 let build = stand::build_of(&Local, &probe);
                 (probe, build)
             };
-            return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, lock });
+            return Ok(Reached { host: Box::new(Local), probe, build, compiler, work, locks: vec![lock] });
         }
+        let mut locks = if destination.is_on_this_machine() { locks_of_host()? } else { Vec::new() };
         let of_link = |error: &dyn Display| failed_on(destination, error);
         let ssh = connect(&destination.address, interrupt)?;
         let work = prepare::work_directory(&ssh).map_err(|error| of_link(&error))?;
@@ -320,15 +333,15 @@ impl Building {
         };
         // A guest of this machine takes what measures here, so that both are measured by the same.
         let asked = self.cc.is_some() || self.cflags.is_some() || destination.known.is_some();
-        if destination.address.starts_with(rig::vm::ADDRESS)
+        if destination.is_on_this_machine()
             && !asked
             && let Ok(here) = prepare::find_probe(&Local)
             && let Some(probe) = stand::bring(&ssh, &work, &here).map_err(|error| of_link(&error))?
         {
             lock_by(&probe).map_err(|error| of_link(&error))?;
             let build = stand::build_of(&Local, &here);
-            let lock = lock.expect("it was taken just now");
-            return Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock });
+            locks.extend(lock);
+            return Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, locks });
         }
         let mut tell = |words: &str| {
             if !global.quiet {
@@ -339,8 +352,8 @@ impl Building {
             stand::build(&ssh, &work, &compiler, &mut tell, Some(&mut lock_by)).map_err(|error| of_link(&error))?;
         let stand::Built { probe, build, .. } = built;
         lock_by(&probe).map_err(|error| of_link(&error))?;
-        let lock = lock.expect("it was taken by what was built, if not before");
-        Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, lock })
+        locks.extend(lock);
+        Ok(Reached { host: Box::new(ssh), probe, build, compiler, work, locks })
     }
 }
 

@@ -76,6 +76,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             name: if run.known.is_some() { run.machine.name } else { run.host },
             again: format!("resume {id}"),
             run: Some(id.clone()),
+            is_on_this_machine: destination.is_on_this_machine(),
             make: Box::new(move |interrupt, _| go_on(global, arguments, &id, &destination, interrupt)),
         });
     }

@@ -11,7 +11,7 @@ use stend_model::image::Image;
 use stend_model::position::plain;
 use stend_model::quantity::Size;
 use stend_model::run::is_run_id;
-use stend_model::target::vm::{Accelerator, Disk, Vm, VmText};
+use stend_model::target::vm::{Accelerator, Disk, Network, Vm, VmText};
 use stend_model::target::{Kind, Layout, Manager, Mistake, Target, TargetError, TargetText, Transport};
 
 use super::Global;
@@ -85,6 +85,9 @@ struct VmFlags {
     /// QEMU's machine, such as q35 or virt [default: the architecture's usual one]
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
+    /// The guest's network: user, which reaches nothing outside, or none; ssh then goes over a serial port [default: user]
+    #[arg(long, value_parser = word::<Network>)]
+    network: Option<Network>,
     /// A disk beside the image: size=1GiB or from=RIG/lun0, then bus=virtio-blk|virtio-scsi, cache=none|writeback|…, iothread=true, format=qcow2; once
     /// for each disk
     #[arg(long, value_name = "KEY=VALUE,…")]
@@ -100,6 +103,7 @@ impl VmFlags {
             memory: self.memory,
             accelerator: self.accelerator,
             machine: self.machine.clone(),
+            network: self.network,
             disk: self.disk.clone(),
         }
     }
@@ -318,31 +322,52 @@ fn up(global: &Global, flags: &UpFlags) -> Result<Exit, Failure> {
         }
         rig::take_down(&host, &work, name)?;
     }
-    let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
-    let tell = |what: &dyn std::fmt::Display| {
-        if !global.quiet {
-            talk!("making rig {name}: {what}");
-        }
-    };
     let interrupted = || interrupt.requested();
     match wanted {
         Wanted::Storage(target) => {
             let checked = rig::check(&host, &work, name, *target, &Needs::default())?;
-            tell(&checked.target);
+            let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
+            if !global.quiet {
+                talk!("making rig {name}: {}", checked.target);
+            }
             rig::raise(&host, &probe, &work, name, &checked, &Needs::default(), &interrupted)?;
         }
         Wanted::Vm(wanted) => {
             let (vm, image) = *wanted;
-            let checked = rig::vm::check(&host, &work, vm, image)?;
-            tell(&checked.vm);
-            if checked.makes_image() && !global.quiet {
-                talk!("making image {} first, which takes minutes; the next guest finds it made", checked.vm.image);
-            }
-            rig::vm::raise(&host, &probe, &work, name, &checked, &interrupted)?;
+            raise_guest(global, &work, name, vm, image, &interrupted)?;
         }
     }
     print(&[rig::status(&host, &work, name)?], json)?;
     Ok(Exit::Fine)
+}
+
+/// Sets a guest up. The directory for runs' files is locked meanwhile.
+pub(super) fn raise_guest(
+    global: &Global,
+    work: &str,
+    name: &str,
+    vm: Vm,
+    image: Image,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), Failure> {
+    let checked = rig::vm::check(&Local, work, vm, image)?;
+    let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+    if !global.quiet {
+        talk!("making rig {name}: {}", checked.vm);
+        if checked.makes_image() {
+            talk!("making image {} first, which takes minutes; the next guest finds it made", checked.vm.image);
+        }
+    }
+    rig::vm::raise(&Local, &probe, work, name, &checked, interrupted)?;
+    Ok(())
+}
+
+/// Takes a rig down, and if it was a guest sees that its image is still what it was. Whether there was one.
+pub(super) fn lower(work: &str, name: &str) -> Result<bool, Failure> {
+    let guest = rig::vm::guest(&Local, work, name)?;
+    let was_there = rig::take_down(&Local, work, name)?;
+    guest.map_or(Ok(()), |guest| rig::image::check(&Local, work, &guest.image))?;
+    Ok(was_there)
 }
 
 fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
@@ -350,17 +375,15 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let there = host.list(&work).is_ok();
     let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
-    let guest = rig::vm::guest(&host, &work, name)?;
-    if !rig::take_down(&host, &work, name)? {
+    let lowered = lower(&work, name);
+    if matches!(lowered, Ok(false)) {
         let names = rig::names(&host, &work).map_err(Refusal::from)?;
         let known = if names.is_empty() { "none".into() } else { names.join(", ") };
         return Err(Failure::usage(format!("there is no rig \"{name}\"; there is: {known}")));
     }
+    lowered?;
     if !global.quiet {
         talk!("rig {name} is taken down");
-    }
-    if let Some(guest) = guest {
-        rig::image::check(&host, &work, &guest.image)?;
     }
     Ok(Exit::Fine)
 }
@@ -391,6 +414,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
     for status in statuses {
         let state = match status.state {
             State::Up => "up".to_owned(),
+            State::Left if status.vm.is_some() => format!("left by a killed run; `{stend} clean` removes it"),
             State::Left => format!(
                 "left by a killed run; `{stend} resume {}` continues that run, `{stend} clean` removes it",
                 status.name

@@ -3,6 +3,7 @@
 mod bench;
 mod dry;
 mod finish;
+mod guest;
 mod measure;
 mod named;
 mod switching;
@@ -20,7 +21,7 @@ use jiff::Timestamp;
 use stend_model::quantity::parse_duration;
 use stend_model::run::{Run, RunState, fresh_run_id, is_run_id};
 use stend_model::side::Side;
-use stend_model::suite::Suite;
+use stend_model::suite::{Changes, Suite};
 use stend_model::target::{Target, TargetOfRun};
 
 use super::Global;
@@ -35,6 +36,7 @@ use crate::catalogue;
 pub(super) use bench::{Bench, Settled};
 use dry::Compared;
 pub(super) use finish::{fell_short, print_concluded};
+use guest::Guest;
 pub(super) use measure::measure;
 pub(super) use named::FOREIGN;
 use named::Foreign;
@@ -163,9 +165,16 @@ impl Arguments {
         self.suite.as_deref()
     }
 
+    /// Whether a suite's guest is measured too: not where the user says which machines, or what of this one.
+    fn may_have_guest(&self) -> bool {
+        let is_plain = self.ab.is_none() && self.id.is_none() && self.label.is_none() && self.state.is_none();
+        is_plain && self.switch.is_empty() && !self.profile && self.on.is_empty()
+    }
+
     /// How what is measured on so many machines will be compared.
     fn compared(&self, machines: usize) -> Compared {
-        let sessions = self.sessions.or((!self.switch.is_empty()).then_some(switching::SESSIONS));
+        let takes_turns = !self.switch.is_empty() || self.may_have_guest() && machines > 1;
+        let sessions = self.sessions.or(takes_turns.then_some(switching::SESSIONS));
         let design = match sessions {
             _ if self.ab.is_some() => Design::InTurns,
             Some(_) if machines > 1 || !self.switch.is_empty() => Design::SessionsInTurns,
@@ -179,6 +188,8 @@ impl Arguments {
 #[derive(Clone)]
 struct Wanted {
     suite: Suite,
+    /// The same as it is measured in a guest, if it says anything of guests.
+    in_guest: Option<Suite>,
     sides: Vec<Side>,
     /// The target, or that of each side where a side sets something of it.
     targets: Vec<Target>,
@@ -198,14 +209,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let changes = arguments.changing.changes(arguments.time_budget);
     // Job files lie here, and so does the fio that judges them.
     let timed = arguments.timing.commands(arguments.ab.as_deref())?;
+    let named = arguments.suite().unwrap_or(catalogue::USUAL);
     let suite = if let Some(commands) = &timed {
         catalogue::suite_of_commands(commands, &changes)
     } else if arguments.fio.is_empty() {
-        catalogue::suite(arguments.suite().unwrap_or(catalogue::USUAL), &changes)
+        catalogue::suite(named, &changes)
     } else {
         catalogue::suite_of_job_files(&Local, &arguments.fio, &changes)
     };
     let suite = suite.map_err(Failure::usage)?;
+    let in_guest = suite.guest.is_some().then(|| catalogue::suite(named, &Changes { in_guest: true, ..changes }));
+    let in_guest = in_guest.transpose().map_err(Failure::usage)?;
     let sides = match (arguments.ab.as_deref(), &timed) {
         (None, _) => Vec::new(),
         (Some([]), Some(commands)) => timing::sides(commands)?,
@@ -223,8 +237,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         )));
     }
     let foreign = Foreign::of(arguments.suite(), &arguments.fio, &suite, arguments.target.file().zip(targets.first()));
-    let wanted = Wanted { suite, sides, targets, foreign };
-    let destinations = arguments.on.destinations(global)?;
+    let guest = suite.guest.clone().filter(|_| arguments.may_have_guest());
+    let guest = guest.map(|vm| Guest::of(named, vm)).transpose()?;
+    let wanted = Wanted { suite, in_guest, sides, targets, foreign };
+    let mut destinations = arguments.on.destinations(global)?;
+    destinations.extend(guest.as_ref().map(Guest::destination));
     if let (Some(name), true) =
         (&arguments.target_name, wanted.suite.scenarios.iter().any(|scenario| !scenario.faults.is_empty()))
     {
@@ -249,6 +266,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         store.check_free(name, "")?;
     }
     if arguments.dry_run {
+        if let Some(guest) = &guest {
+            destinations.pop();
+            output::print(&format!("guest: {}, set up here and measured in turns with this machine\n", guest.vm))?;
+            let machines = destinations.len() + 1;
+            return dry_run(global, arguments, &destinations[0], &wanted, machines).map(|()| Exit::Fine);
+        }
         return dry_runs(global, arguments, &destinations, &wanted);
     }
     // Before several threads want to make it.
@@ -270,6 +293,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let job = |destination| Job {
         name: Destination::to_string(destination),
         run: None,
+        is_on_this_machine: destination.is_on_this_machine(),
         again: on::again(&destination.word),
         make: Box::new(|interrupt, begun| {
             let called = Called { label, state: arguments.state.as_ref() };
@@ -277,12 +301,17 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         }),
     };
     let jobs = || destinations.iter().map(job).collect();
-    match arguments.sessions {
+    let compared = arguments.compared(destinations.len());
+    let measure = || match compared.sessions {
         Some(rounds) => {
-            wanted.say_sight(global, arguments.compared(destinations.len()));
+            wanted.say_sight(global, compared);
             together::rounds(global, rounds, jobs, arguments.options, arguments.shown)
         }
         None => together::run(global, jobs(), arguments.options, arguments.shown),
+    };
+    match guest {
+        Some(guest) => guest.stand_for(global, measure),
+        None => measure(),
     }
 }
 
@@ -426,7 +455,10 @@ fn measure_on(
     interrupt: &Interrupt,
     begun: &OnceLock<String>,
 ) -> Result<Ending, Failure> {
-    let Wanted { mut suite, mut sides, targets, foreign } = wanted.clone();
+    let Wanted { mut suite, in_guest, mut sides, targets, foreign } = wanted.clone();
+    if let Some(in_guest) = in_guest.filter(|_| destination.is_on_this_machine() && !destination.is_here()) {
+        suite = in_guest;
+    }
     let directory = global.store_directory()?;
     let mut store = Store::open(&directory)?;
     let bench = Bench::prepare(global, &directory, destination, &arguments.building, state, interrupt)?;

@@ -11,9 +11,22 @@ use crate::common::{Stand, path_with, running, wait_until};
 /// Little more than boots and is reached.
 const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchitecture = \"amd64\"\nsize = \"1GiB\"\n\
     packages = [\"linux-image-cloud-amd64\", \"systemd-sysv\", \"udev\", \"dbus\", \"openssh-server\"]\n\
-    [files]\n\"etc/motd\" = \"made for a test\\n\"\n";
+    [files]\n\"root/looks.sh\" = '''\n\
+    [ \"$(nproc) $(cat /sys/block/vdc/size)\" = '1 16384' ] && grep -q '/srv/a ext4' /proc/mounts || exit\n\
+    [ -e /dev/virtio-ports/stend.ssh ] && wanted=lo || wanted='lo enp*'\n\
+    case $(echo $(ls -r /sys/class/net)) in $wanted) ;; *) exit 1 ;; esac\n'''\n";
 const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n\
-    [[disk]]\nsize = \"8MiB\"\n[[disk]]\nsize = \"4MiB\"\nbus = \"virtio-scsi\"\niothread = true\nformat = \"qcow2\"\n";
+    network = \"none\"\n[[disk]]\nsize = \"8MiB\"\nmount = \"/srv/a\"\n[[disk]]\nsize = \"4MiB\"\nbus = \"virtio-scsi\"\niothread = true\nformat = \"qcow2\"\n";
+
+/// In a guest it looks for what the guest is to have, and works where its disk is mounted.
+const SUITE: &str = "name = \"both\"\ntitle = \"Both\"\nrepeats = 1\nwarmup = 0\n\
+    gates = { steal = \"off\", foreign_cpu = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }\n\
+    [variables]\nwhere = \"/\"\nlooks = \"true\"\n\
+    [guest.variables]\nwhere = \"/srv/a\"\nlooks = \"sh /root/looks.sh\"\n\
+    [guest.vm]\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n\
+    [[guest.vm.disk]]\nsize = \"8MiB\"\nmount = \"/srv/a\"\n\
+    [[scenario]]\nname = \"s\"\ninstrument = \"time\"\nparameters = { command = \"{looks}\", directory = \"{where}\" }\nverification = \"none\"\n\
+    metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
 
 /// Whether guests can be made here; if not, the test says so and passes, but not under CI.
 fn guests_can_be_made() -> bool {
@@ -54,8 +67,8 @@ fn guests(name: &str) -> Vec<rustix::process::Pid> {
 /// What is left of a guest: its processes, directories and control groups.
 fn left(stand: &Stand, name: &str) -> Vec<String> {
     let mut left: Vec<_> = guests(name).iter().map(|pid| format!("process {pid:?}")).collect();
-    if stand.path().join("work/targets").exists() {
-        left.push("work/targets".into());
+    if stand.path().join("work/targets").join(name).exists() {
+        left.push(format!("work/targets/{name}"));
     }
     let groups = Command::new("find").args(["/sys/fs/cgroup", "-name", &format!("stend-{name}-*")]).output().unwrap();
     left.extend(String::from_utf8_lossy(&groups.stdout).lines().map(str::to_owned));
@@ -79,21 +92,27 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(made["vm"]["accelerator"], "tcg");
     assert!(made["guest"]["process"].is_u64(), "{made}");
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
-    // It is a machine as any other one, and has what was asked for.
-    let looks = "cat /etc/motd; cat /sys/block/vdc/size /sys/block/sda/size; grep -c ^processor /proc/cpuinfo";
-    let wants = format!("[ \"$({{ {looks}; }} | tr '\\n' ' ')\" = 'made for a test 16384 8192 1 ' ]");
-    let run = ["run", "--on", &address, "--repeats", "1", "--even-if-unfit", "--no-progress", "--", "sh", "-c", &wants];
-    // Commands run where they were typed, so that has to be a place of the guest too.
-    let ended = crate::common::ended(stand.command(&run).current_dir("/"));
+    // It is a machine as any other one, and has what was asked for. It and its host are measured in turns, and each goes first once.
+    let suite = write(&stand, "both.toml", SUITE);
+    let twice = ["run", &suite, "--sessions", "2", "--even-if-unfit", "--no-progress"];
+    let both = format!("local,{address}");
+    let ended = stand.run(&[&twice[..], &["--on", &both]].concat());
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
-    let shown = stand.json(&["show"])["run"].clone();
+    assert!(ended.out.contains("emulated by qemu-system"), "{}", ended.out);
+    let hosts = |stand: &Stand| -> Vec<String> {
+        let listed = stand.json(&["list", "--suite", "both"])["runs"].clone();
+        listed.as_array().unwrap().iter().rev().map(|run| run["host"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(hosts(&stand), ["local", &address, &address, "local"]);
+    let of_guest = &stand.json(&["list", "--suite", "both"])["runs"][1]["id"];
+    let shown = stand.json(&["show", of_guest.as_str().unwrap()])["run"].clone();
     let run = &shown["run"];
     assert_eq!((&run["host"], &shown["repeats"][0]["outcome"]), (&address.as_str().into(), &"valid".into()));
     let virtualization = run["machine"]["software"]["virtualization"].as_str().unwrap_or_default();
     assert!(virtualization.contains("QEMU"), "{}", run["machine"]);
     let guest = &run["machine"]["software"]["guest"];
     let said = |name: &str| guest[name].as_str().unwrap_or_default();
-    assert_eq!((said("accelerator"), said("disk1")), ("tcg", "4MiB virtio-scsi cache=none iothread"), "{guest}");
+    assert_eq!((said("accelerator"), said("disk1")), ("tcg", "4MiB qcow2 virtio-scsi cache=none iothread"), "{guest}");
     assert!(said("image").starts_with("small-") && !said("host.processor").is_empty(), "{guest}");
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
     stand.fine(&["rig", "down", "--name", &name]);
@@ -104,17 +123,20 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let images = || fs::read_dir(stand.path().join("work/images")).map(|all| all.flatten().collect::<Vec<_>>());
     let image = images().unwrap()[0].path();
     let made_at = fs::metadata(image.join("disk.qcow2")).unwrap().modified().unwrap();
-    let mut booting = stand.command(&up).spawn().unwrap();
-    wait_until("the guest boots", || !guests(&name).is_empty());
+    let mut booting = stand.command(&twice).spawn().unwrap();
+    let rigs = || stand.json(&["rig", "status"])["rigs"].clone();
+    let killed_name = || rigs()[0]["name"].as_str().map(str::to_owned);
+    wait_until("the guest boots", || killed_name().is_some_and(|name| !guests(&name).is_empty()));
     booting.kill().unwrap();
     booting.wait().unwrap();
+    let killed_name = killed_name().unwrap();
     assert_eq!(fs::metadata(image.join("disk.qcow2")).unwrap().modified().unwrap(), made_at);
 
     // One that ends at once.
     let path = path_with(&stand, "qemu-system-x86_64", "echo 'no machine today' >&2; exit 1");
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
     says(&ended, 4, &["it ended at once", "no machine today"]);
-    assert_eq!(left(&stand, &name), [""; 0], "what the killed one left is gone too");
+    assert_eq!(left(&stand, &name), [""; 0]);
 
     // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at.
     let path = path_with(&stand, "qemu-system-x86_64", "set -- \"$@\" -S");
@@ -124,13 +146,22 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     says(&ended, 4, &["it is not ready", "it has said nothing"]);
     assert_eq!(left(&stand, &name), [""; 0]);
 
+    // A suite's own guest is gone when it has been measured.
+    let ended = stand.run(&["run", &suite, "--sessions", "1", "--even-if-unfit", "--no-progress"]);
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let of_last = hosts(&stand).split_off(4);
+    assert!(of_last[0] == "local" && of_last[1].starts_with("vm:20"), "{of_last:?}");
+    assert_eq!(rigs().as_array().map(Vec::len), Some(1), "that of the killed run: {}", rigs());
+
     // A template that somebody changed is used no more.
     Command::new("chmod").arg("u+w").arg(image.join("kernel")).status().unwrap();
     fs::write(image.join("kernel"), "another one").unwrap();
     says(&stand.run(&up), 4, &["kernel is not what it was when the image was made"]);
     drop(down_at_last);
     stand.fine(&["clean"]);
+    assert!(!stand.path().join("work/targets").exists());
     assert!(images().is_err(), "and clean removes it");
+    assert_eq!(left(&stand, &killed_name), [""; 0]);
 }
 
 #[test]

@@ -14,6 +14,9 @@ use crate::host::{Host as _, HostError, LINK_DROPPED, Output};
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
+/// A guest without a network is reached again only when the connection before is over there too.
+const TRIES_OF_GUEST: u32 = 3;
+const BEFORE_NEXT_TRY: Duration = Duration::from_secs(2);
 /// A link that says nothing for fifteen seconds is dead: ssh asks after five and after ten, and gives up when it would ask once more.
 const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=2", "ConnectTimeout=20"];
 
@@ -34,7 +37,7 @@ impl Ssh {
         }
         // Several machines are dialled at once as long as ssh asks nothing.
         let quiet = if self.terminal.is_shared() { Some(self.dial(false)?) } else { None };
-        let ended = match quiet {
+        let mut ended = match quiet {
             Some(ended) if !(ended.exit != Some(0) && wants_to_ask(&ended) && self.terminal.is_there()) => ended,
             Some(_) => {
                 let mut dialled = None;
@@ -43,6 +46,13 @@ impl Ssh {
             }
             None => self.dial(true)?,
         };
+        for _ in 0..TRIES_OF_GUEST {
+            if ended.exit == Some(0) || self.configuration.is_none() {
+                break;
+            }
+            std::thread::sleep(BEFORE_NEXT_TRY);
+            ended = self.dial(false)?;
+        }
         if ended.exit == Some(0) {
             // What was locked before the link dropped is not locked any more.
             return self.locks.take_again(self).inspect_err(|_| self.close());

@@ -47,7 +47,7 @@ pub(in crate::cli) struct Bench {
     pub(super) interrupt: Interrupt,
     /// Held as long as this is: the store's for this machine, the machine's, which other users and labs share, and that of the directory for
     /// runs' files, which other stores may share.
-    _locks: (MeasuringLock, [Box<dyn Lock>; 2]),
+    _locks: (MeasuringLock, Vec<Box<dyn Lock>>),
 }
 
 impl Bench {
@@ -62,8 +62,9 @@ impl Bench {
     ) -> Result<Self, Failure> {
         let store_lock = MeasuringLock::take(store, Some(&*destination.address).filter(|_| !destination.is_here()))?;
         state.map_or(Ok(()), |state| state.bring_to(global, building, destination, interrupt))?;
-        let Reached { host, probe, build, compiler, work, lock } = building.reach(global, destination, interrupt)?;
-        let work_lock = prepare::lock(&*host, &work).map_err(Failure::unusable)?;
+        let Reached { host, probe, build, compiler, work, mut locks } =
+            building.reach(global, destination, interrupt)?;
+        locks.push(prepare::lock(&*host, &work).map_err(Failure::unusable)?);
         // Before the machine is looked at: what a killed run had changed is no setting of the machine.
         let side::Restored { put_back, left } = side::restore(&*host, &work).map_err(Failure::unusable)?;
         for line in put_back.iter().chain(&left) {
@@ -79,7 +80,7 @@ impl Bench {
             store,
             work,
             interrupt,
-            _locks: (store_lock, [lock, work_lock]),
+            _locks: (store_lock, locks),
         })
     }
 

@@ -30,6 +30,8 @@ pub(in crate::cli) struct Job<'a> {
     pub(in crate::cli) name: String,
     /// The run's id, if it is in the store already.
     pub(in crate::cli) run: Option<String>,
+    /// Whether it is made on this machine: of such ones each waits for the one before it.
+    pub(in crate::cli) is_on_this_machine: bool,
     /// What to type after `stend` where nothing was begun.
     pub(in crate::cli) again: String,
     pub(in crate::cli) make: Box<Make<'a>>,
@@ -90,7 +92,7 @@ fn several(
     options: Options,
     shown: Shown,
 ) -> Result<Exit, Failure> {
-    let (made, voices) = make_all(global, jobs, interrupt, options);
+    let (made, voices) = make_all(global, jobs, interrupt, options, false);
     conclude_all(global, &made, voices, options, shown)
 }
 
@@ -108,7 +110,8 @@ pub(in crate::cli) fn rounds<'j>(
         if !global.quiet {
             talk!("session {round} of {rounds}");
         }
-        let (made, voices) = make_all(global, jobs(), &interrupt, options);
+        // What takes turns goes first in every other round.
+        let (made, voices) = make_all(global, jobs(), &interrupt, options, round % 2 == 0);
         if !made.iter().all(|one| matches!(one.result, Ok(Ending::Complete))) {
             talk!("{} of {rounds} sessions are complete", round - 1);
             return conclude_all(global, &made, voices, options, shown);
@@ -149,19 +152,33 @@ pub(super) fn show_sessions(
     Ok(exit)
 }
 
-/// Makes all runs side by side.
-fn make_all(global: &Global, jobs: Vec<Job>, interrupt: &Interrupt, options: Options) -> (Vec<Made>, Vec<Voice>) {
+/// Makes all runs side by side, but those on this machine one after the other, from the last one on if that is wanted.
+fn make_all(
+    global: &Global,
+    jobs: Vec<Job>,
+    interrupt: &Interrupt,
+    options: Options,
+    last_first: bool,
+) -> (Vec<Made>, Vec<Voice>) {
     let display = Display::new(options.bar(global), jobs.iter().map(|job| &*job.name));
     let voices: Vec<_> = jobs.iter().map(|job| display.voice(&job.name)).collect();
-    let made: Vec<Made> = std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (job, voice) in jobs.into_iter().zip(voices.clone()) {
-            threads.push(scope.spawn(move || alone(job, voice, interrupt)));
-        }
-        threads.into_iter().map(|thread| thread.join().expect("what panics in it is caught")).collect()
+    let all = jobs.into_iter().zip(voices.clone()).enumerate();
+    let (mut here, elsewhere): (Vec<_>, Vec<_>) = all.partition(|(_, (job, _))| job.is_on_this_machine);
+    if last_first {
+        here.reverse();
+    }
+    let queues = std::iter::once(here).chain(elsewhere.into_iter().map(|one| vec![one]));
+    let mut made: Vec<(usize, Made)> = std::thread::scope(|scope| {
+        let make = |queue: Vec<_>| {
+            let make = move |(place, (job, voice))| (place, alone(job, voice, interrupt));
+            scope.spawn(move || queue.into_iter().map(make).collect::<Vec<_>>())
+        };
+        let threads: Vec<_> = queues.map(make).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("what panics in it is caught")).collect()
     });
+    made.sort_by_key(|(place, _)| *place);
     display.clear();
-    (made, voices)
+    (made.into_iter().map(|(_, made)| made).collect(), voices)
 }
 
 /// Makes one run among several.
