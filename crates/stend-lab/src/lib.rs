@@ -2,6 +2,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod convert;
 pub mod profile;
 pub mod rig;
 pub mod run;

@@ -9,6 +9,7 @@ mod ability;
 mod basics;
 mod check;
 mod control_group;
+pub mod conversion;
 mod faults;
 mod found;
 pub mod image;
@@ -291,7 +292,9 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         let mut command = thing.making(ledger);
         command.timeout = LONGEST_MAKING;
         let output = match &thing {
-            Thing::Basic(Basic::Filling { .. }) | Thing::Server(servers::OfServer::ServerStep(_)) => {
+            Thing::Basic(Basic::Filling { .. })
+            | Thing::Server(servers::OfServer::ServerStep(_))
+            | Thing::Converted(_) => {
                 let seconds = format!("{}s", LONGEST_FILLING.as_secs());
                 command.words.splice(..0, [probe, "guard", "--timeout", &seconds, "--"].map(str::to_owned));
                 command.timeout = LONGEST_FILLING + GRACE;

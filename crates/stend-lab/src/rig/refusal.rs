@@ -24,7 +24,7 @@ pub enum Refusal {
     #[error(transparent)]
     Unusable(Box<Obstacle>),
     /// The user interrupted it.
-    #[error("interrupted while the rig was made; it is taken down again")]
+    #[error("interrupted; what was half made is removed")]
     Interrupted,
 }
 
@@ -410,6 +410,12 @@ pub enum Obstacle {
     #[error("a virtual machine {missing}")]
     NoGuests {
         /// What they lack.
+        missing: Missing,
+    },
+    /// Disks cannot be converted.
+    #[error("converting a disk {missing}")]
+    NoConversion {
+        /// What it lacks.
         missing: Missing,
     },
     /// KVM was asked for.

@@ -6,6 +6,7 @@
 
 use super::basics::Basic;
 use super::control_group::Groups;
+use super::conversion::Converted;
 use super::faults::{Front, Spare};
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
@@ -81,6 +82,7 @@ things! {
         Spare(Spare),
         Front(Front),
         Served(Served),
+        Converted(Converted),
     }
     others {
         Basic(Basic),

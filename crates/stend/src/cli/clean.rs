@@ -2,6 +2,7 @@
 //! had changed.
 
 use clap::Args;
+use stend_model::quantity::english_plural;
 use stend_model::run::is_run_id;
 
 use super::Global;
@@ -66,6 +67,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             Err(refusal) => failure = failure.or(Some(refusal)),
         }
         removed += 1;
+    }
+    let conversions = rig::conversion::clean(host, &work)?;
+    if conversions > 0 {
+        talk!("removed what {} left", english_plural(conversions, "interrupted conversion", "interrupted conversions"));
+        removed += conversions;
     }
     // Of images that guests lie on nothing is removed.
     let mut used = Vec::new();

@@ -9,6 +9,7 @@ mod clean;
 mod compare;
 mod comparison;
 mod completions;
+mod convert;
 mod doctor;
 mod export;
 mod failure;
@@ -151,6 +152,8 @@ enum Command {
     Users(users::Arguments),
     /// Set up storage or a virtual machine, remove it, or show its status
     Rig(rig::Arguments),
+    /// List disks of VMware and Hyper-V in a directory, or convert them to qcow2 and compare the result
+    Convert(convert::Arguments),
     /// Remove what interrupted runs and rigs left on a machine, and what was built there
     Clean(clean::Arguments),
     /// Print completions for a shell
@@ -267,6 +270,7 @@ fn dispatch(cli: &Cli) -> Result<Exit, Failure> {
         Command::Backup(arguments) => backup::run(global, arguments),
         Command::Users(arguments) => users::run(global, arguments),
         Command::Rig(arguments) => rig::run(global, arguments),
+        Command::Convert(arguments) => convert::run(global, arguments),
         Command::Clean(arguments) => clean::run(global, arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Man(arguments) => man::run(arguments),
