@@ -23,6 +23,8 @@ use stend_model::wire::{Event, Observed, Usage, parse_line};
 
 use stend_instrument::fio_files::{Named, suite_of};
 use stend_instrument::{Finished, adapter, check_parameters};
+use stend_lab::convert::vmdk::{self, Vmdk};
+use stend_lab::convert::{hyperv, ovf};
 use stend_lab::run::{carried, others};
 use stend_model::record::Record;
 use stend_store::{read_export, write_export};
@@ -91,6 +93,21 @@ pub fn suite(bytes: &[u8]) {
             is_kept(&plan);
         }
     }
+}
+
+/// A disk of VMware or Hyper-V, or the description of a machine with such.
+pub fn disk(bytes: &[u8]) {
+    let described = match vmdk::read(&bytes) {
+        Ok(Vmdk::Described(descriptor) | Vmdk::Whole(descriptor)) => Some(descriptor),
+        _ => None,
+    };
+    if let Some(descriptor) = described {
+        let renamed = descriptor.renamed(|number| format!("disk{number}"));
+        let names = renamed.lines().filter(|line| line.starts_with("RW ")).filter_map(|line| line.split('"').nth(1));
+        assert!(names.into_iter().all(|name| name.starts_with("disk")), "{renamed}");
+    }
+    let _ = (vmdk::check_grains(&bytes), hyperv::vhd(&bytes), hyperv::vhdx(&bytes));
+    let _ = ovf::read(&String::from_utf8_lossy(bytes));
 }
 
 /// The description of a rig, storage or a virtual machine, or of an image.
@@ -217,8 +234,9 @@ mod tests {
     type Reader = fn(&[u8]);
 
     /// The targets of `fuzz/`, each of which is a function here.
-    const TARGETS: [(&str, Reader); 10] = [
+    const TARGETS: [(&str, Reader); 11] = [
         ("carried_result", carried_result),
+        ("disk", disk),
         ("export", export),
         ("fio_output", fio_output),
         ("job_file", job_file),

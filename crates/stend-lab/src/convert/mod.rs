@@ -538,3 +538,56 @@ impl Scan {
         Ok(disks)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const OVF: &str = "<Envelope xmlns:ovf=\"o\" xmlns:rasd=\"r\"><References><File ovf:href=\"a.vmdk\" ovf:id=\"f\"/></References>\
+        <DiskSection><Disk ovf:fileRef=\"f\"/></DiskSection><VirtualSystem ovf:id=\"vm\"><Name>a &amp; b</Name><Item>\
+        <rasd:AllocationUnits>byte * 2^20</rasd:AllocationUnits><rasd:ResourceType>4</rasd:ResourceType>\
+        <rasd:VirtualQuantity>512</rasd:VirtualQuantity></Item><Item><rasd:ResourceType>3</rasd:ResourceType>\
+        <rasd:VirtualQuantity>2</rasd:VirtualQuantity></Item></VirtualSystem></Envelope>";
+
+    #[test]
+    fn a_description_names_the_machine_and_its_disks_and_no_entity_is_expanded() {
+        let machine = ovf::read(OVF).unwrap();
+        assert_eq!((machine.name.as_str(), machine.cpus, machine.memory), ("a & b", Some(2), Some(512 << 20)));
+        assert_eq!(machine.disks, ["a.vmdk"]);
+        let said = |text: &str| ovf::read(text).unwrap_err().to_string();
+        let entities = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>";
+        assert!(said(&format!("{entities}{}", OVF.replace("&amp;", "&b;"))).contains("document type"));
+        assert!(said(&OVF[..OVF.rfind("</").unwrap()]).contains("cut off"));
+        assert!(said(&OVF.replace("Envelope", "html")).contains("no <Envelope>"));
+        assert!(said(&OVF.replace("ovf:id=\"f\"", "ovf:id=\"f\" ovf:compression=\"gzip\"")).contains("packed"));
+        assert!(said(&"<Envelope>".repeat(100)).contains("no <Envelope>"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_a_disk_or_are_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..2048), head in 0..4_usize) {
+            let head: &[u8] = [&b"KDMV"[..], b"# Disk DescriptorFile\n", b"vhdxfile", b""][head];
+            bytes.splice(..0, head.iter().copied());
+            let file = bytes.as_slice();
+            let _ = (vmdk::read(&file), vmdk::check_grains(&file), hyperv::vhd(&file), hyperv::vhdx(&file));
+            let _ = ovf::read(&String::from_utf8_lossy(file));
+        }
+
+        #[test]
+        fn what_qemu_is_told_of_a_descriptor_has_no_name_of_it(
+            sectors in 1..1_u64 << 40, kind in 0..6_usize, name in "[^\"\r\n]{1,40}", offset in any::<u32>(), hint in "[^\"\r\n]{0,40}",
+        ) {
+            let kind = ["FLAT", "VMFS", "SPARSE", "VMFSSPARSE", "SESPARSE", "ZERO"][kind];
+            let file = if kind == "ZERO" { String::new() } else { format!(" \"{name}\" {offset}") };
+            let text = format!("parentCID=00000001\nparentFileNameHint=\"{hint}\"\nRW {sectors} {kind}{file}\n");
+            let descriptor = Descriptor::parse(&text).unwrap();
+            prop_assert_eq!(descriptor.size(), sectors * SECTOR);
+            let renamed = descriptor.renamed(|number| format!("disk{number}"));
+            let quoted = renamed.lines().filter(|line| line.starts_with("RW ")).filter_map(|line| line.split('"').nth(1));
+            prop_assert!(quoted.into_iter().all(|name| name == "disk0"), "{}", renamed);
+            let again = Descriptor::parse(&renamed.replace("parentCID=00000001", "parentCID=ffffffff")).unwrap();
+            prop_assert_eq!((again.size(), again.extents[0].kind), (sectors * SECTOR, descriptor.extents[0].kind));
+        }
+    }
+}

@@ -16,9 +16,13 @@ pub(super) const SECTOR: u64 = 512;
 const NO_PARENT: u32 = u32::MAX;
 /// Where the grain directory lies that was written after all grains: the last sectors say it.
 const AT_END: u64 = u64::MAX;
+/// How many grains each table of the directory has.
+const PER_TABLE: u64 = 512;
+/// Beyond 64 TiB, in sectors, there is none.
+const LARGEST: u64 = 1 << 37;
 const COMPRESSED: u32 = 1 << 16;
-/// What stands before a compressed grain.
-const MARKER: u64 = 12;
+/// What stands before a compressed grain: its place, and how many bytes it has.
+const MARKER: usize = 12;
 
 /// What a disk says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -175,13 +179,16 @@ pub fn read(file: &impl ReadAt) -> Result<Vmdk, Bad> {
         let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         Descriptor::parse(&String::from_utf8_lossy(&bytes[..end]))
     };
-    let mut head = [0; DESCRIPTOR.len()];
+    let mut head = vec![0; file.length().clamp(1, DESCRIPTOR.len() as u64) as usize];
     file.exact(0, &mut head)?;
     if head.eq_ignore_ascii_case(DESCRIPTOR) {
         return match file.length() {
             length if length > LONGEST => Err(Bad::NoDisk("a VMDK: its descriptor is longer than any")),
             length => text(0, length).map(Vmdk::Described),
         };
+    }
+    if !head.starts_with(MAGIC) {
+        return Err(Bad::NoDisk("a VMDK"));
     }
     let header = Header::read(file, 0)?;
     match header.descriptor {
@@ -197,8 +204,6 @@ struct Header {
     grain: u64,
     /// Where the descriptor is, and how long, in sectors.
     descriptor: (u64, u64),
-    /// How many grains a table of the directory has.
-    per_table: u64,
     directory: u64,
 }
 
@@ -215,14 +220,13 @@ impl Header {
             capacity: long(12),
             grain: long(20),
             descriptor: (long(28), long(36)),
-            per_table: number(&bytes[44..48]),
             directory: long(56),
         };
         // One without sectors makes QEMU open what the descriptor inside it names.
-        let is_sound = header.capacity > 0
+        let is_sound = (1..=LARGEST).contains(&header.capacity)
             && header.grain.is_power_of_two()
-            && header.grain <= 1 << 17
-            && (1..=512).contains(&header.per_table);
+            && (8..=1 << 17).contains(&header.grain)
+            && number(&bytes[44..48]) == PER_TABLE;
         if is_sound { Ok(header) } else { Err(Bad::NoDisk("a VMDK: its header has impossible sizes")) }
     }
 }
@@ -236,14 +240,14 @@ pub fn check_grains(file: &impl ReadAt) -> Result<(), Bad> {
     if header.directory == AT_END {
         header = Header::read(file, file.length().checked_sub(2 * SECTOR).ok_or(Bad::Cut)?)?;
     }
-    let Header { flags, capacity, grain, per_table, directory, .. } = header;
+    let Header { flags, capacity, grain, directory, .. } = header;
     let length = file.length();
-    let tables = capacity.div_ceil(grain * per_table);
+    let tables = capacity.div_ceil(grain * PER_TABLE);
     let ends_within = |sector: u64, bytes: u64| sector.saturating_mul(SECTOR).saturating_add(bytes) <= length;
     if !ends_within(directory, tables.saturating_mul(4)) {
         return Err(Bad::Cut);
     }
-    let (mut of_directory, mut of_table) = (vec![0; 4], vec![0; per_table as usize * 4]);
+    let (mut of_directory, mut of_table) = (vec![0; 4], vec![0; PER_TABLE as usize * 4]);
     for table in 0..tables {
         file.exact(directory * SECTOR + table * 4, &mut of_directory)?;
         // Nothing was ever written there.
@@ -252,11 +256,19 @@ pub fn check_grains(file: &impl ReadAt) -> Result<(), Bad> {
             continue;
         }
         file.exact(at * SECTOR, &mut of_table)?;
-        for (entry, index) in of_table.chunks_exact(4).map(number).zip(table * per_table..) {
+        for (entry, index) in of_table.chunks_exact(4).map(number).zip(table * PER_TABLE..) {
             let left = capacity.saturating_sub(index * grain).min(grain);
-            let needs = if flags & COMPRESSED == 0 { left * SECTOR } else { MARKER };
             // 1 is said of zeros that take no place.
-            if entry > 1 && left > 0 && !ends_within(entry, needs) {
+            if entry <= 1 || left == 0 {
+                continue;
+            }
+            let mut needs = left * SECTOR;
+            if flags & COMPRESSED != 0 {
+                let mut marker = [0; MARKER];
+                file.exact(entry * SECTOR, &mut marker)?;
+                needs = MARKER as u64 + number(&marker[8..]);
+            }
+            if !ends_within(entry, needs) {
                 return Err(Bad::Cut);
             }
         }

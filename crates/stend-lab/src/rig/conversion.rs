@@ -101,7 +101,7 @@ watch() {
 }
 give_up() {
     words=$(tr '\r' '\n' <said | sed "s/'json:.*}'\(: \)\{0,1\}//g" | grep -v '^ *$' | tail -n 1)
-    echo "${words:-$(tr '\r' '\n' <progress | grep -v '^ *(' | tail -n 1)}" >&2
+    echo "${words:-$(tr '\r' '\n' <progress | grep -v '^ *\((.*\)\{0,1\}$' | tail -n 1)}" >&2
     exit 1
 }
 run() {
@@ -114,6 +114,7 @@ run() {
     status=0
     wait "$child" || status=$?
     kill "$watcher"
+    [ "$status" -le 128 ] || [ -s said ] || echo "qemu-img was ended by signal $((status - 128))" >said
     return "$status"
 }
 for disk; do
@@ -195,7 +196,7 @@ fn plan(source: Source, inside: &str, home: String, image: &str, token: &str) ->
         |(name, text): (String, String)| of_server(OfServer::ServerFile(Written::new(format!("{home}/{name}"), text)));
     things.extend(texts.into_iter().map(file));
     let directory = image.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let temporary = format!("{directory}/stend-{token}.part");
+    let temporary = format!("{directory}/stend-{token}-part");
     let made = json!({ "driver": "qcow2", "file": { "driver": "file", "filename": temporary } });
     let first = [node.to_string(), made.to_string(), PATIENCE.to_string()].into_iter();
     let links = links.into_iter().flat_map(|(name, to)| [name, to]);

@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     /// Convert all disks
     #[arg(long, requires = "to", conflicts_with = "names")]
     all: bool,
-    /// Directory for the converted disks, which are named like the disks and end with .qcow2
+    /// Directory for the converted disks, each named NAME.qcow2
     #[arg(long, value_name = "DIRECTORY")]
     to: Option<PathBuf>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ fn list(disks: &[Disk], from: &Path) -> Doc {
         return doc;
     }
     let columns = ["format", "size", "takes", "files", "machine"].map(words);
-    let mut table = Table::new(&["disk"], columns, Frame::Bare);
+    let mut table = Table::new(&["disk"], columns, Frame::Head);
     for disk in disks {
         let cells = match &disk.problem {
             Some(problem) => [disk.format.to_string(), problem.clone()].map(Value::from).to_vec(),
@@ -124,8 +124,7 @@ fn chosen<'d>(disks: &'d [Disk], arguments: &Arguments) -> Result<Vec<&'d Disk>,
 
 /// What a converted disk is called.
 fn file_name(disk: &Disk) -> String {
-    let plain = disk.name.replace(['/', '\n'], "-");
-    format!("{}.qcow2", plain.rsplit_once('.').map_or(plain.as_str(), |(stem, _)| stem))
+    format!("{}.qcow2", disk.name.replace(['/', '\n'], "-"))
 }
 
 fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure> {
@@ -138,7 +137,8 @@ fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure
     let mut failed = 0;
     for (number, disk) in chosen.iter().enumerate() {
         let image = to.join(file_name(disk));
-        let place = format!("[{}/{}] {}", number + 1, chosen.len(), disk.name);
+        let number = format!("[{}/{}]", number + 1, chosen.len());
+        let place = format!("{number} {}", disk.name);
         if image.symlink_metadata().is_ok() {
             shown.say(&format!("{place}: left out, because {} is there already", image.display()));
             continue;
@@ -154,7 +154,7 @@ fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure
             Err(failure) if failure.exit() == Exit::Interrupted || chosen.len() == 1 => return Err(failure),
             Err(failure) => {
                 failed += 1;
-                shown.say(&format!("{place}: {failure}"));
+                shown.say(&format!("{number} {failure}"));
             }
         }
     }

@@ -16,6 +16,7 @@ mod commands;
 mod compare;
 mod compare_names;
 mod conformance;
+mod convert;
 mod databases;
 mod documents;
 mod durability;
