@@ -14,7 +14,7 @@ use super::ledger::Begun;
 use super::plan::Plan;
 use super::servers::{Home, OfServer, Written};
 use super::shell::shell;
-use super::thing::{Made, Thing};
+use super::thing::{Made, Thing, things};
 use super::{Obstacle, Refusal, TOKEN_DIGITS, Up, inside, listed, make_whole, real_path, take_down_at, token};
 use crate::convert::{Disk, Source};
 
@@ -24,6 +24,8 @@ const DIRECTORY: &str = "conversions";
 const PATIENCE: u32 = 600;
 const NEED: Need =
     Need { programs: &[("qemu-img", "qemu-utils"), ("unshare", "util-linux"), ("flock", "util-linux")], kernel: &[] };
+/// What booting takes.
+const NEED_OF_BOOT: Need = Need { programs: &[("qemu-system-x86_64", "qemu-system-x86")], kernel: &[] };
 /// Where it is written how far it is.
 const PROGRESS: &str = "progress";
 
@@ -38,6 +40,35 @@ pub(super) struct Converted {
     home: String,
     #[serde(skip)]
     words: Vec<String>,
+}
+
+/// A guest that boots from the image, and is ended when it has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Booted {
+    #[serde(skip)]
+    image: String,
+    #[serde(skip)]
+    home: String,
+}
+
+things! {
+    /// What a conversion is made of.
+    pub(super) enum OfConversion {
+        Converted(Converted),
+        Booted(Booted),
+    }
+    others {}
+}
+
+/// What is to be made of a disk.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The disk.
+    pub disk: &'a Disk,
+    /// The path of its image, which is not there yet.
+    pub image: &'a str,
+    /// Whether a guest is to boot from that.
+    pub boots: bool,
 }
 
 /// How far a conversion is.
@@ -58,11 +89,17 @@ pub enum Stage {
     Converting,
     /// The image is compared with the disk.
     Comparing,
+    /// A guest boots from it.
+    Booting,
 }
 
 impl Stage {
-    const ALL: [(&str, Self); 3] =
-        [("checking", Self::Checking), ("converting", Self::Converting), ("comparing", Self::Comparing)];
+    const ALL: [(&str, Self); 4] = [
+        ("checking", Self::Checking),
+        ("converting", Self::Converting),
+        ("comparing", Self::Comparing),
+        ("booting", Self::Booting),
+    ];
 
     /// As it is written.
     pub fn word(self) -> &'static str {
@@ -137,6 +174,51 @@ mv -n -T "$temporary" "$image" || exit
 sync "${image%/*}"
 "#;
 
+/// An operating system has begun when it has switched on the paging of the processor, which no firmware and hardly a boot loader does. That is the first
+/// bit of the register CR0. Nothing is written to the image.
+const BOOT: &str = r#"
+home=$1 image=$2 patience=$3
+cd "$home" && mkfifo ask && : >firmware >answers && echo booting >>progress && exec 8<>ask || exit
+alone=
+unshare --net true 2>/dev/null && alone="unshare --net"
+seconds() { cut -d. -f1 /proc/uptime; }
+give_up() {
+    kill -s KILL "$guest" 2>/dev/null
+    echo "$1" >&2
+    exit 1
+}
+began=$(seconds)
+TMPDIR=$home $alone qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
+    -sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny \
+    -machine q35 -accel tcg -m 1024 -snapshot -drive "id=disk,format=qcow2,if=none,file=$(printf %s "$image" | sed 's/,/,,/g')" \
+    -device ide-hd,drive=disk -chardev file,id=firmware,path=firmware -device isa-debugcon,iobase=0x402,chardev=firmware \
+    -monitor stdio <ask >answers 2>said 8<&- &
+guest=$!
+until grep -aq 'CR0=[89a-f]' answers; do
+    kill -s 0 "$guest" 2>/dev/null || give_up "$(tail -n 1 said)"
+    ! grep -aq 'No bootable device' firmware || give_up "its firmware finds nothing to boot"
+    [ $(($(seconds) - began)) -lt "$patience" ] || give_up "no operating system has begun in $patience s"
+    echo info registers >&8
+    sleep 1
+done
+echo quit >&8
+wait "$guest"
+"#;
+
+impl Made for Booted {
+    fn making(&self, ledger: &str) -> Command {
+        shell(ledger, BOOT, &[&self.home, &self.image, &PATIENCE.to_string()])
+    }
+
+    fn taking_away(&self, _: &str) -> Option<Command> {
+        None
+    }
+
+    fn in_words(&self) -> String {
+        format!("a guest that boots from {}", self.image)
+    }
+}
+
 impl Made for Converted {
     fn making(&self, ledger: &str) -> Command {
         let words = [&self.home, &self.temporary, &self.image].into_iter().chain(&self.words).map(String::as_str);
@@ -152,20 +234,22 @@ impl Made for Converted {
     }
 }
 
-/// Converts a disk to an image of this path, which is not there yet. How far it is is told again and again.
+/// Converts a disk, and boots from its image if that is asked for. How far it is is told again and again.
 ///
 /// # Errors
-/// It cannot be converted or is not the same afterwards, there is no room for it, or the user interrupted it. Then nothing is left of it.
+/// It cannot be converted or is not the same afterwards, there is no room for it, or the user interrupted it. Then nothing is left of it. Or it does not
+/// boot.
 pub fn convert(
     host: &dyn Host,
     probe: &str,
     work: &str,
-    disk: &Disk,
-    image: &str,
+    wanted: Wanted,
     tell: &dyn Fn(Progress),
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), Refusal> {
-    if let Some(missing) = lack(host, &NEED) {
+    let Wanted { disk, image, boots } = wanted;
+    let needs = [Some(NEED), boots.then_some(NEED_OF_BOOT)];
+    if let Some(missing) = needs.iter().flatten().find_map(|need| lack(host, need)) {
         return Err(Obstacle::NoConversion { missing }.into());
     }
     let token = token();
@@ -181,16 +265,20 @@ pub fn convert(
         }
         interrupted()
     };
-    let plan = plan(disk.source(&home), &inside, home.clone(), image, &token);
+    let mut plan = plan(disk.source(&home), &inside, &home, image, &token);
+    if boots {
+        let booted = Booted { image: image.to_owned(), home: home.clone() };
+        plan.things.push(Thing::Conversion(OfConversion::Booted(booted)));
+    }
     make_whole(host, probe, &base, Begun::default(), plan, &look)?;
     take_down_at(host, &base).map(drop)
 }
 
 /// The things of a conversion, in the order in which they are made.
-fn plan(source: Source, inside: &str, home: String, image: &str, token: &str) -> Plan {
+fn plan(source: Source, inside: &str, home: &str, image: &str, token: &str) -> Plan {
     let of_server = Thing::Server;
     let mut things =
-        vec![Thing::Basic(Basic::Directory { path: inside.to_owned() }), of_server(OfServer::Home(Home::new(&home)))];
+        vec![Thing::Basic(Basic::Directory { path: inside.to_owned() }), of_server(OfServer::Home(Home::new(home)))];
     let Source { texts, links, node, checked } = source;
     let file =
         |(name, text): (String, String)| of_server(OfServer::ServerFile(Written::new(format!("{home}/{name}"), text)));
@@ -202,7 +290,9 @@ fn plan(source: Source, inside: &str, home: String, image: &str, token: &str) ->
     let links = links.into_iter().flat_map(|(name, to)| [name, to]);
     let checked = checked.iter().map(ToString::to_string);
     let words = first.chain(links).chain(["--".to_owned()]).chain(checked).collect();
-    things.push(Thing::Converted(Converted { temporary, image: image.to_owned(), home, words }));
+    let (image, home) = (image.to_owned(), home.to_owned());
+    let converted = Converted { temporary, image, home, words };
+    things.push(Thing::Conversion(OfConversion::Converted(converted)));
     Plan { things, up: Up::default(), behind_loops: false }
 }
 

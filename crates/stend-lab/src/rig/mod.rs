@@ -294,7 +294,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
         let output = match &thing {
             Thing::Basic(Basic::Filling { .. })
             | Thing::Server(servers::OfServer::ServerStep(_))
-            | Thing::Converted(_) => {
+            | Thing::Conversion(_) => {
                 let seconds = format!("{}s", LONGEST_FILLING.as_secs());
                 command.words.splice(..0, [probe, "guard", "--timeout", &seconds, "--"].map(str::to_owned));
                 command.timeout = LONGEST_FILLING + GRACE;

@@ -6,7 +6,7 @@
 
 use super::basics::Basic;
 use super::control_group::Groups;
-use super::conversion::Converted;
+use super::conversion::OfConversion;
 use super::faults::{Front, Spare};
 use super::layout::btrfs::{FileSystem, Mounted};
 use super::layout::{lvm, md, zfs};
@@ -82,12 +82,12 @@ things! {
         Spare(Spare),
         Front(Front),
         Served(Served),
-        Converted(Converted),
     }
     others {
         Basic(Basic),
         Transport(Carrier),
         Server(OfServer),
+        Conversion(OfConversion),
     }
 }
 

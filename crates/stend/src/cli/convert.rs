@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use stend_lab::convert::{Disk, scan};
-use stend_lab::rig::conversion::{self, Progress, Stage};
+use stend_lab::rig::conversion::{self, Progress, Stage, Wanted};
 use stend_lab::run::prepare;
 use stend_model::quantity::{english_plural, format_size};
 use stend_report::doc::{Doc, Frame, Role, Table, Value, words};
@@ -34,6 +34,9 @@ pub(super) struct Arguments {
     /// Directory for the converted disks, each named NAME.qcow2
     #[arg(long, value_name = "DIRECTORY")]
     to: Option<PathBuf>,
+    /// Start each converted disk as a guest, and wait until its operating system begins
+    #[arg(long, requires = "to")]
+    boot: bool,
     #[command(flatten)]
     shown: Shown,
 }
@@ -47,7 +50,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     let chosen = chosen(&disks, arguments)?;
     let to = to.canonicalize().map_err(|error| Failure::usage(format!("--to {}: {error}", to.display())))?;
-    convert(global, &chosen, &to)
+    convert(global, &chosen, &to, arguments.boot)
 }
 
 fn list(disks: &[Disk], from: &Path) -> Doc {
@@ -127,13 +130,14 @@ fn file_name(disk: &Disk) -> String {
     format!("{}.qcow2", disk.name.replace(['/', '\n'], "-"))
 }
 
-fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure> {
+fn convert(global: &Global, chosen: &[&Disk], to: &Path, boots: bool) -> Result<Exit, Failure> {
     let host = Local;
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
     let shown = Following::new(global.quiet);
+    let verified = if boots { "compared and booted" } else { "compared" };
     let mut failed = 0;
     for (number, disk) in chosen.iter().enumerate() {
         let image = to.join(file_name(disk));
@@ -146,10 +150,13 @@ fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure
         let began = Instant::now();
         shown.begin(&place);
         let image = image.to_string_lossy();
-        match one(&host, &probe, &work, disk, &image, &shown, &interrupt) {
+        let wanted = Wanted { disk, image: &image, boots };
+        let (tell, interrupted) = (|now| shown.follow(now), || interrupt.requested());
+        let convert = || conversion::convert(&host, &probe, &work, wanted, &tell, &interrupted);
+        match whole(disk).and_then(|()| convert().map_err(Failure::from)) {
             Ok(()) => {
                 let (size, time) = (size(disk.size), in_words(began.elapsed()));
-                shown.tell(&format!("{place}: {size} in {time}, compared: {image}"));
+                shown.tell(&format!("{place}: {size} in {time}, {verified}: {image}"));
             }
             Err(failure) if failure.exit() == Exit::Interrupted || chosen.len() == 1 => return Err(failure),
             Err(failure) => {
@@ -164,21 +171,12 @@ fn convert(global: &Global, chosen: &[&Disk], to: &Path) -> Result<Exit, Failure
     }
 }
 
-fn one(
-    host: &Local,
-    probe: &str,
-    work: &str,
-    disk: &Disk,
-    image: &str,
-    shown: &Following,
-    interrupt: &Interrupt,
-) -> Result<(), Failure> {
+/// Refuses a disk that is known to be broken, or is cut off.
+fn whole(disk: &Disk) -> Result<(), Failure> {
     if let Some(problem) = &disk.problem {
         return Err(Failure::usage(format!("{}: {problem}", disk.name)));
     }
-    disk.check().map_err(|(file, bad)| Failure::usage(format!("{file}: {bad}")))?;
-    let done = conversion::convert(host, probe, work, disk, image, &|now| shown.follow(now), &|| interrupt.requested());
-    done.map_err(Failure::from)
+    disk.check().map_err(|(file, bad)| Failure::usage(format!("{file}: {bad}")))
 }
 
 /// What the user sees meanwhile.
