@@ -31,8 +31,6 @@ pub struct Descriptor {
     pub cid: u32,
     /// The disk that a snapshot was made of: its id then, and its file.
     pub parent: Option<(u32, String)>,
-    /// How VMware calls such disks.
-    pub kind: String,
     /// What its sectors lie in, in order.
     pub extents: Vec<Extent>,
     /// The file that says for backups what was changed.
@@ -84,7 +82,7 @@ impl Descriptor {
     /// # Errors
     /// A line is not understood, or it has no sectors.
     pub fn parse(text: &str) -> Result<Self, Bad> {
-        let (mut cid, mut parent_cid, mut hint, mut kind, mut changes) = (0, NO_PARENT, None, String::new(), None);
+        let (mut cid, mut parent_cid, mut hint, mut changes) = (0, NO_PARENT, None, None);
         let mut extents = Vec::new();
         for (line, number) in text.lines().map(str::trim).zip(1..) {
             let bad = || Bad::Line(number);
@@ -99,7 +97,6 @@ impl Descriptor {
                 "CID" => cid = id(value)?,
                 "parentCID" => parent_cid = id(value)?,
                 "parentFileNameHint" => hint = Some(value.to_owned()),
-                "createType" => kind = value.to_owned(),
                 "changeTrackPath" => changes = Some(value.to_owned()),
                 _ => {}
             }
@@ -112,7 +109,7 @@ impl Descriptor {
             (cid, Some(file)) => Some((cid, file)),
             (_, None) => return Err(Bad::NoDisk("a whole VMDK: it is a snapshot and does not name its parent")),
         };
-        Ok(Self { cid, parent, kind, extents, changes })
+        Ok(Self { cid, parent, extents, changes })
     }
 
     /// How many bytes the disk has.

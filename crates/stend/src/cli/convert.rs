@@ -16,7 +16,7 @@ use stend_stand::interrupt::Interrupt;
 
 use super::Global;
 use super::failure::{Exit, Failure};
-use super::output::Shown;
+use super::output::{self, Shown};
 use super::progress::in_words;
 use crate::voice::Line;
 
@@ -107,7 +107,8 @@ fn chosen<'d>(disks: &'d [Disk], arguments: &Arguments) -> Result<Vec<&'d Disk>,
         if !disks.iter().any(|disk| is_named(disk, name)) {
             let from = arguments.from.display();
             return Err(Failure::usage(format!(
-                "there is no disk \"{name}\" in {from}; `stend convert {from}` lists them"
+                "there is no disk \"{name}\" in {from}; `{} convert {from}` lists them",
+                output::program()
             )));
         }
     }
