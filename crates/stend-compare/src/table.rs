@@ -433,8 +433,8 @@ impl Loss {
             Outcome::Invalid(causes) => causes,
         };
         Some(match causes.first() {
-            Some(Cause::Steal { .. }) => Self::Steal,
-            Some(Cause::ForeignCpu { .. }) => Self::ForeignCpu,
+            Some(Cause::Steal { .. } | Cause::StealOfHost { .. }) => Self::Steal,
+            Some(Cause::ForeignCpu { .. } | Cause::ForeignCpuOfHost { .. }) => Self::ForeignCpu,
             Some(Cause::ClockFell { .. }) => Self::ClockFell,
             Some(Cause::Swapping { .. }) => Self::Swapping,
             Some(Cause::Throttling { .. }) => Self::Throttling,

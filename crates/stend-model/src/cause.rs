@@ -18,6 +18,10 @@ pub enum Cause {
     Steal { share: f64, limit: f64 },
     /// Other programs used more of the machine's CPU time than the gate allows.
     ForeignCpu { share: f64, limit: f64 },
+    /// The same of the machine that a guest runs on: the hypervisor below it.
+    StealOfHost { share: f64, limit: f64 },
+    /// Of that machine's CPU time others than the guest used more than the gate allows.
+    ForeignCpuOfHost { share: f64, limit: f64 },
     /// The clock fell by more than the gate allows.
     ClockFell { share: f64, limit: f64, before_hz: f64, after_hz: f64 },
     /// Pages were swapped in or out.
@@ -221,6 +225,8 @@ pub enum Cause {
     FaultsNeedLab,
     /// It loads a server, which a lab starts and stops.
     ServerNeedsLab,
+    /// The server stands on the guest's host, to which the guest has no network.
+    NoNetworkToHost,
     /// Without a lab nobody reads what a real tool prints.
     ToolsNeedLab,
 

@@ -17,6 +17,10 @@ use crate::position::{line_and_column, offset_of_key, plain};
 pub const DIRECTORY: &str = "directory";
 /// What the number of the server's processors is called in texts: the machine's, or its half of them.
 pub const PROCESSORS: &str = "processors";
+/// What the address is called in texts on which it listens and at which its load finds it.
+pub const ADDRESS: &str = "address";
+/// That address, unless the server stands on the host of the guest that loads it.
+pub const LOOPBACK: &str = "127.0.0.1";
 /// Ports of one server.
 const MOST_PORTS: usize = 16;
 /// Bytes of one file: each is handed to a shell as an argument.
@@ -46,7 +50,7 @@ pub struct Server {
     /// Other programs that it takes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<String>,
-    /// Names of ports. Each is a free one of 127.0.0.1, on which the server must listen when it is ready.
+    /// Names of ports. Each is free at `@address@`, where the server must listen on it when it is ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ports: Vec<String>,
     /// What may be set, each with its default.
@@ -116,7 +120,7 @@ pub enum ServerMistake {
     Name(String),
     /// One name for two things.
     #[error(
-        "\"{0}\" is the name of two things; ports and settings need a name each, and \"directory\" and \"processors\" are taken"
+        "\"{0}\" is the name of two things; ports and settings need a name each, and \"address\", \"directory\" and \"processors\" are taken"
     )]
     Twice(String),
     /// Too many ports.
@@ -193,7 +197,7 @@ impl Server {
         if self.ports.len() > MOST_PORTS {
             return Err(("ports", ServerMistake::ManyPorts));
         }
-        let mut names = BTreeSet::from([DIRECTORY, PROCESSORS]);
+        let mut names = BTreeSet::from([ADDRESS, DIRECTORY, PROCESSORS]);
         let named =
             self.ports.iter().map(|name| ("ports", name)).chain(self.settings.keys().map(|name| ("settings", name)));
         for (key, name) in named {
@@ -272,10 +276,15 @@ impl Server {
 
     /// What `@name@` may stand for in the texts of its scenarios.
     pub fn names(&self) -> BTreeSet<&str> {
-        self.ports.iter().chain(self.settings.keys()).map(String::as_str).chain([DIRECTORY, PROCESSORS]).collect()
+        self.ports
+            .iter()
+            .chain(self.settings.keys())
+            .map(String::as_str)
+            .chain([ADDRESS, DIRECTORY, PROCESSORS])
+            .collect()
     }
 
-    /// The server with these values in its texts: ports, its directory, the machine's processors. Its own settings are added.
+    /// The server with these values in its texts: ports, its address and directory, the machine's processors. Its own settings are added.
     ///
     /// # Errors
     /// A text names something that there is not.
@@ -378,7 +387,7 @@ mod tests {
             (
                 "[files]\nx = \"@https@\"\n",
                 5,
-                "@https@ stands for nothing; there are @directory@, @http@, @processors@",
+                "@https@ stands for nothing; there are @address@, @directory@, @http@, @processors@",
             ),
             ("stop = \"KILL\"\n", 5, "TERM, INT"),
             ("[settings]\nhttp = \"1\"\n", 5, "name of two things"),

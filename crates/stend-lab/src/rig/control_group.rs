@@ -179,7 +179,7 @@ impl Counters {
     }
 
     /// The CPU time in nanoseconds that has been used so far.
-    pub(super) fn cpu_ns(&self, host: &dyn Host) -> Option<u64> {
+    pub(crate) fn cpu_ns(&self, host: &dyn Host) -> Option<u64> {
         let path = self.cpu.as_ref()?;
         let text = host.read_text(path).ok()?;
         if path.ends_with("/cpu.stat") {

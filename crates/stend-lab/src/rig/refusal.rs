@@ -430,6 +430,11 @@ pub enum Obstacle {
         /// The file that was changed.
         path: String,
     },
+    /// No network device can be made.
+    #[error(
+        "network = \"tap\" takes root and /dev/net/tun, which is the kernel's module tun; run it with sudo, or take \"user\""
+    )]
+    NoTap,
     /// It takes root.
     #[error("an image that is not made yet takes root, for its packages' own files; run it with sudo")]
     ImageNotRoot,

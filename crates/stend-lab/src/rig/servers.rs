@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use stend_model::cause::Cause;
 use stend_model::machine::ranges;
-use stend_model::server::{DIRECTORY, PROCESSORS, Server, plain_name};
+use stend_model::server::{ADDRESS, DIRECTORY, PROCESSORS, Server, plain_name};
 
 use super::basics::Basic;
 use super::control_group::{Counters, Groups, Hierarchies};
@@ -18,7 +18,7 @@ use super::plan::Plan;
 use super::shell::{plain, shell};
 use super::thing::{Made, Thing, things};
 use super::{Obstacle, Refusal, Up, inside, listed, make_whole, real_path, take_down_at, token};
-use stend_stand::host::{Command, Host, HostError};
+use stend_stand::host::{Command, Host, HostError, Local};
 
 /// The directory of the servers, in the one for runs' files.
 const SERVERS_DIRECTORY: &str = "servers";
@@ -344,6 +344,8 @@ pub struct Standing {
     home: String,
     /// Whether it has a process.
     runs: bool,
+    /// It stands on this machine, and what loads it is a guest here.
+    pub of_host: bool,
 }
 
 impl Standing {
@@ -352,11 +354,12 @@ impl Standing {
         self.counters.groups().into_iter()
     }
 
-    /// Why it does not serve any more, if it does not. If it does, and has printed much, that is forgotten.
+    /// Why it does not serve any more, if it does not. If it does, and has printed much, that is forgotten. `host` is measured.
     pub fn ended(&self, host: &dyn Host, name: &str) -> Option<Cause> {
         if !self.runs {
             return None;
         }
+        let host = if self.of_host { &Local } else { host };
         let said = format!("{}.said", self.home);
         let process = host.read_text(&format!("{}.pid", self.home)).unwrap_or_default();
         let status = host.read_text(&format!("/proc/{}/status", process.trim())).unwrap_or_default();
@@ -371,7 +374,7 @@ impl Standing {
     }
 }
 
-/// Sets a server up, or nothing of it. What a killed stend left of one in the same place is taken away first.
+/// Sets a server up that listens on this address, or nothing of it. What a killed stend left of one in the same place is taken away first.
 ///
 /// # Errors
 /// It cannot be prepared or does not start, or the user interrupted it.
@@ -380,12 +383,13 @@ pub fn raise(
     probe: &str,
     base: &str,
     server: &Server,
+    address: &str,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Standing, Refusal> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match raise_once(host, probe, base, server, interrupted) {
+        match raise_once(host, probe, base, server, address, interrupted) {
             Err(refusal) if tries < TRIES && refusal.to_string().contains(TAKEN) => {}
             made => return made,
         }
@@ -397,18 +401,19 @@ fn raise_once(
     probe: &str,
     base: &str,
     server: &Server,
+    address: &str,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Standing, Refusal> {
     take_down_at(host, base)?;
     host.make_directory(base)?;
     let base = real_path(host, base)?;
-    let (things, standing) = planned(host, &base, server)?;
+    let (things, standing) = planned(host, &base, server, address)?;
     let plan = Plan { things, up: Up::default(), behind_loops: false };
     make_whole(host, probe, &base, Begun::default(), plan, interrupted).map(|_| standing)
 }
 
 /// The things of a server, in the order in which they are made, and what it is then.
-fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, Standing), Refusal> {
+fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Result<(Vec<Thing>, Standing), Refusal> {
     let token = token();
     let inside = inside(base, &token);
     let of_run = base.rsplit('/').next().unwrap_or_default();
@@ -416,7 +421,7 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
     let home = format!("{inside}/{}", number_and_name.split_once('-').map_or(of_run, |(_, name)| name));
     let ports = free_ports(host, &token, server.ports.len());
     let mut values: BTreeMap<_, _> = server.ports.iter().cloned().zip(ports.iter().map(ToString::to_string)).collect();
-    values.insert(DIRECTORY.into(), home.clone());
+    values.extend([(DIRECTORY.into(), home.clone()), (ADDRESS.into(), address.into())]);
     let online = online(host);
     let halves = server.is_apart(online.len() as u32).then(|| halves(host, &online));
     let of_server = halves.as_ref().map_or(online.len(), |(of_server, _)| of_server.len());
@@ -440,7 +445,7 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
     );
     if start.is_empty() {
         let counters = Counters::default();
-        return Ok((things, Standing { values, counters, of_load: None, home, runs: false }));
+        return Ok((things, Standing { values, counters, of_load: None, home, runs: false, of_host: false }));
     }
     let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{of_run}-{token}-server"));
     if !cgroups.is_empty() {
@@ -463,7 +468,7 @@ fn planned(host: &dyn Host, base: &str, server: &Server) -> Result<(Vec<Thing>, 
         console: None,
     };
     things.push(Thing::Server(OfServer::Daemon(daemon)));
-    Ok((things, Standing { values, counters, of_load, home, runs: true }))
+    Ok((things, Standing { values, counters, of_load, home, runs: true, of_host: false }))
 }
 
 /// The words that start what follows them on these processors only.

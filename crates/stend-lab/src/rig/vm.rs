@@ -26,11 +26,13 @@ use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_
 /// So often another port is tried where somebody else was faster.
 const TRIES: usize = 3;
 /// What QEMU says then, of a port that it passes on and of one of its own.
-const TAKEN: [&str; 2] = ["host forwarding rule", "ddress already in use"];
+const TAKEN: [&str; 3] = ["host forwarding rule", "ddress already in use", "evice or resource busy"];
 /// For so many tenths of a second a guest that is not ready may print nothing. One that boots says what it does.
 const PATIENCE: u32 = 1800;
 const CONSOLE: &str = "console.log";
 const SSH_CONFIG: &str = "ssh_config";
+/// Before the image's own, by which a guest's card asks for an address.
+const NETWORK_OF_GUEST: &str = "etc/systemd/network/70-stend.network";
 
 /// A guest that stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +45,9 @@ pub struct Guest {
     pub pid_file: String,
     /// Where it is counted what that uses.
     pub counters: Counters,
+    /// The address at which it finds this machine, if its network leads here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_address: Option<String>,
 }
 
 /// A machine that can be set up here.
@@ -82,13 +87,16 @@ image=$1
 shift
 ssh-keygen -q -t ed25519 -N "" -C stend -f key
 ssh-keygen -q -t ed25519 -N "" -C guest -f host_key
-mkdir -p seed/root/.ssh seed/etc/ssh
+mkdir -p seed/root/.ssh seed/etc/ssh seed/etc/systemd/network
 cp key.pub seed/root/.ssh/authorized_keys
 cp host_key seed/etc/ssh/ssh_host_ed25519_key
 cp host_key.pub seed/etc/ssh/ssh_host_ed25519_key.pub
+# What manages the guest's network is not root.
+find seed/etc/systemd -type f -exec chmod 644 {} +
 # Without the directories, so that those of the guest stay as they are.
 tar -c -f seed.tar --owner=0 --group=0 --no-recursion -C seed \
-    root/.ssh root/.ssh/authorized_keys etc/ssh/ssh_host_ed25519_key etc/ssh/ssh_host_ed25519_key.pub
+    root/.ssh root/.ssh/authorized_keys etc/ssh/ssh_host_ed25519_key etc/ssh/ssh_host_ed25519_key.pub \
+    $(cd seed && find etc/systemd/network -type f)
 rm -r seed
 echo "guest $(cat host_key.pub)" >known_hosts
 qemu-img create -q -f qcow2 -b "$image/disk.qcow2" -F qcow2 system.qcow2
@@ -116,6 +124,38 @@ mount_disk() {
 }
 "#;
 
+/// Gives the host's end of a guest's network its address. It is gone when QEMU ends, and the address with it.
+const CONNECT: &str = r#"ip address add "$2" dev "$1" && ip link set "$1" up"#;
+/// What it takes that a guest has a network with its host.
+const TAP: Need = Need { programs: &[("ip", "iproute2")], kernel: &[] };
+
+/// The two ends of a guest's network: link-local addresses, because those are nobody's (RFC 3927).
+#[derive(Debug, PartialEq)]
+struct Tap {
+    /// The host's network device.
+    device: String,
+    host: String,
+    guest: String,
+}
+
+impl Tap {
+    /// Chosen at random, as such addresses are. 169.254.169.254 is the provider's in a cloud, so the third number stays below.
+    fn of(token: &str) -> Self {
+        let digits = |from: usize| u8::from_str_radix(token.get(from..from + 2).unwrap_or_default(), 16).unwrap_or(0);
+        let (third, fourth) = (1 + digits(0) % 128, digits(2) & !3);
+        let at = |offset: u8| format!("169.254.{third}.{}", fourth + offset);
+        Self { device: format!("stend-{}", &token[..token.len().min(8)]), host: at(1), guest: at(2) }
+    }
+
+    /// The file by which the guest's systemd gives it its own.
+    fn of_guest(&self) -> String {
+        format!(
+            "[Match]\nType=ether\n\n[Network]\nAddress={}/30\nLinkLocalAddressing=no\nIPv6AcceptRA=no\n",
+            self.guest
+        )
+    }
+}
+
 /// Checks whether the machine can have such a guest, before anything is made.
 ///
 /// # Errors
@@ -123,8 +163,13 @@ mount_disk() {
 pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checked, Refusal> {
     let kept = image::kept(host, work, &vm.image, &image)?;
     let of_image = (!kept.is_there).then_some(image::NEED);
-    if let Some(missing) = [need(image.architecture)].into_iter().chain(of_image).find_map(|need| lack(host, &need)) {
+    let of_tap = (vm.network == Network::Tap).then_some(TAP);
+    let needs = [need(image.architecture)].into_iter().chain(of_image).chain(of_tap);
+    if let Some(missing) = needs.into_iter().find_map(|need| lack(host, &need)) {
         return Err(Obstacle::NoGuests { missing }.into());
+    }
+    if vm.network == Network::Tap && host.run(&Command::new(["test", "-w", "/dev/net/tun"]))?.exit != Some(0) {
+        return Err(Obstacle::NoTap.into());
     }
     let accelerator = accelerator(host, &vm, image.architecture)?;
     memory(host, vm.memory.0)?;
@@ -259,6 +304,7 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         things.push(step(words));
     }
     let port = free_ports(host, &token, 1).first().copied().unwrap_or_default();
+    let tap = (wanted.vm.network == Network::Tap).then(|| Tap::of(&token));
     let ssh_config = format!(
         "Host {}\nHostName 127.0.0.1\nPort {port}\nUser root\nIdentityFile {home}/key\nIdentitiesOnly yes\nIdentityAgent none\n\
          UserKnownHostsFile {home}/known_hosts\nGlobalKnownHostsFile /dev/null\nHostKeyAlias guest\nStrictHostKeyChecking yes\nBatchMode yes\n\
@@ -266,6 +312,7 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         address(name)
     );
     things.extend([file(SSH_CONFIG, &ssh_config), file("make-guest.sh", MAKE_GUEST)]);
+    things.extend(tap.as_ref().map(|tap| file(&format!("seed/{NETWORK_OF_GUEST}"), &tap.of_guest())));
     let made = wanted.vm.disks.iter().enumerate().filter_map(|(number, disk)| Some((number, disk, disk.size?)));
     let made = made.flat_map(|(number, disk, size)| [disk_file(number), disk.format.to_string(), size.0.to_string()]);
     let words = ["sh", "make-guest.sh", &wanted.kept.directory].map(str::to_owned).into_iter().chain(made);
@@ -275,11 +322,12 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
     }
     let ssh_config = format!("{home}/{SSH_CONFIG}");
-    let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), "true"].map(str::to_owned);
+    let ready = tap.as_ref().map_or("true".to_owned(), |tap| format!("grep -qF {} /proc/net/fib_trie", tap.guest));
+    let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), &ready].map(str::to_owned);
     things.push(of_server(OfServer::Daemon(Daemon {
         home: home.clone(),
         signal: "TERM".into(),
-        words: command(name, port, wanted),
+        words: command(name, port, tap.as_ref(), wanted),
         ready: ready.to_vec(),
         patience: PATIENCE,
         console: Some(CONSOLE),
@@ -288,6 +336,9 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         under: Vec::new(),
         restarts: false,
     })));
+    if let Some(Tap { device, host, .. }) = &tap {
+        things.push(step(["sh", "-c", CONNECT, "sh", device, &format!("{host}/30")].map(str::to_owned).to_vec()));
+    }
     let mounts = wanted
         .vm
         .disks
@@ -301,7 +352,8 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         things.push(step(words.to_vec()));
     }
     let image = wanted.kept.name.clone();
-    let guest = Guest { image, ssh_config, pid_file: format!("{home}.pid"), counters };
+    let host_address = tap.map(|tap| tap.host);
+    let guest = Guest { image, ssh_config, pid_file: format!("{home}.pid"), counters, host_address };
     Plan { things, up: Up { guest: Some(guest), ..Up::default() }, behind_loops: false }
 }
 
@@ -310,7 +362,7 @@ fn disk_file(number: usize) -> String {
 }
 
 /// How QEMU is started, in the guest's directory.
-fn command(name: &str, port: u16, wanted: &Checked) -> Vec<String> {
+fn command(name: &str, port: u16, tap: Option<&Tap>, wanted: &Checked) -> Vec<String> {
     let Checked { vm, image, kept, luns } = wanted;
     let accelerator = vm.accelerator.unwrap_or(Accelerator::Tcg);
     let processor = match accelerator {
@@ -361,16 +413,20 @@ fn command(name: &str, port: u16, wanted: &Checked) -> Vec<String> {
         }
     }
     option("-device", "virtio-serial-pci".into());
-    match vm.network {
-        // What is in the guest reaches nothing outside.
-        Network::User => {
-            option("-netdev", format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"));
-            option("-device", "virtio-net-pci,netdev=net,romfile=".into());
+    // What is in the guest reaches nothing outside, but for the host by the tap device.
+    let network = match tap {
+        Some(Tap { device, .. }) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
+        None => {
+            (vm.network == Network::User).then(|| format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"))
         }
-        Network::None => {
-            option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
-            option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
-        }
+    };
+    if let Some(network) = network {
+        option("-netdev", network);
+        option("-device", "virtio-net-pci,netdev=net,romfile=".into());
+    }
+    if vm.network != Network::User {
+        option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
+        option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
     }
     option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
     option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
@@ -411,7 +467,7 @@ pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String,
         ("host.kernel".to_owned(), on.software.kernel),
     ]);
     facts.extend(vm.accelerator.map(|accelerator| ("accelerator".to_owned(), accelerator.to_string())));
-    facts.extend((vm.network == Network::None).then(|| ("network".to_owned(), "none".to_owned())));
+    facts.extend((vm.network != Network::User).then(|| ("network".to_owned(), vm.network.to_string())));
     facts.extend(vm.machine.map(|machine| ("machine".to_owned(), machine)));
     facts.extend(vm.disks.iter().enumerate().map(|(number, disk)| (disk_file(number), disk.to_string())));
     Ok(facts)

@@ -162,6 +162,14 @@ impl Attempt {
         self.tests = tests.take();
     }
 
+    /// Notes what the host of the guest did meanwhile, and why the repeat does not count for that.
+    pub(super) fn note_of_host(&mut self, shares: Vec<(String, f64)>, causes: Vec<Cause>) {
+        if let Some(report) = &mut self.report {
+            report.observed.extend(shares);
+        }
+        self.causes.extend(causes);
+    }
+
     /// What the guard said of the command's end, or that it said nothing.
     fn note_the_end(&mut self, scenario: &Scenario) {
         if self.usage.as_ref().is_some_and(|usage| usage.timed_out) {

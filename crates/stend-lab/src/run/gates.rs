@@ -4,7 +4,7 @@ use stend_model::cause::Cause;
 use stend_model::run::Series;
 use stend_model::run::fastest_clock;
 use stend_model::suite::{Gate, Scenario, Verification};
-use stend_model::wire::{Check, Report, Usage};
+use stend_model::wire::{Check, MachineCpu, Report, Usage};
 
 use stend_stand::machine::TICKS_OF_DOUBT;
 
@@ -73,18 +73,20 @@ fn fall(gate: Option<Gate>, before_hz: f64, after_hz: f64) -> Option<Cause> {
     gate?.closed_by(share).map(|limit| Cause::ClockFell { share, limit, before_hz, after_hz })
 }
 
+/// The share of a machine's CPU time that something took, with the limit, if that is more than the gate allows.
+pub(super) fn taken(gate: Option<Gate>, cpu: &MachineCpu, time: f64) -> Option<(f64, f64)> {
+    let share = time / cpu.total_ns;
+    let is_sure = cpu.total_ns > 0.0 && time > TICKS_OF_DOUBT * TICK_NS * cpu.cpus;
+    Some((share, gate.filter(|_| is_sure)?.closed_by(share)?))
+}
+
 fn interference(scenario: &Scenario, usage: &Usage, of_server: Option<f64>) -> Vec<Cause> {
     let gates = &scenario.gates;
     let mut causes = Vec::new();
     if let Some(cpu) = usage.machine_cpu() {
-        let doubt = TICKS_OF_DOUBT * TICK_NS * cpu.cpus;
-        let taken = |gate: Option<Gate>, time: f64| {
-            let share = time / cpu.total_ns;
-            let is_sure = cpu.total_ns > 0.0 && time > doubt;
-            Some((share, gate.filter(|_| is_sure)?.closed_by(share)?))
-        };
-        causes.extend(taken(gates.steal, cpu.steal_ns).map(|(share, limit)| Cause::Steal { share, limit }));
-        let foreign = of_server.and_then(|of_server| taken(gates.foreign_cpu, cpu.foreign_ns - of_server));
+        let steal = taken(gates.steal, &cpu, cpu.steal_ns);
+        causes.extend(steal.map(|(share, limit)| Cause::Steal { share, limit }));
+        let foreign = of_server.and_then(|of_server| taken(gates.foreign_cpu, &cpu, cpu.foreign_ns - of_server));
         causes.extend(foreign.map(|(share, limit)| Cause::ForeignCpu { share, limit }));
     }
     let counted = |gate: Option<Gate>, name: &str| {

@@ -13,6 +13,7 @@ mod faults;
 mod files;
 pub mod fitness;
 pub mod gates;
+mod hosting;
 pub mod leaves;
 mod onlookers;
 pub mod others;
@@ -42,6 +43,7 @@ use crate::rig;
 use crate::side::{self, Setting, Tuning};
 use attempt::{Attempt, Attempts};
 use fitness::Conditions;
+use hosting::Hosting;
 use onlookers::Onlookers;
 use profile::Profiling;
 pub use progress::{plan, progress};
@@ -218,12 +220,14 @@ pub fn make(
     let (host, work, run) = (making.host, making.work, making.run);
     // Targets lie beside the runs' own directories.
     let (all_work, _) = work.rsplit_once('/').context("the run's directory is no absolute path")?;
-    let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt);
+    let hosting = Hosting::of(host)?;
+    hosting.as_ref().map_or(Ok(()), Hosting::check_image)?;
+    let mut rig = Rig::new(host, making.probe, all_work, run, making.interrupt, hosting);
     let plan = plan(&run.suite, &run.sides, run.seed, &run.skipped);
     let first = plan.next(&progress(run, &making.repeats, making.session), false);
-    let server = first.and_then(|step| run.suite.scenarios[step.scenario].server.as_deref());
-    let made = match rig.turn_to(first.and_then(|step| step.side), server, observer) {
-        Ok(_) => make_repeats(making, rig, &plan, journal, observer),
+    let scenario = first.map(|step| &run.suite.scenarios[step.scenario]);
+    let made = match rig.turn_to(first.and_then(|step| step.side), scenario, observer) {
+        Ok(_) => make_repeats(making, &mut rig, &plan, journal, observer),
         Err(rig::Refusal::Interrupted) => Ok((Ending::Interrupted, making.repeats)),
         Err(refusal) => Err(refusal.into()),
     };
@@ -244,20 +248,21 @@ pub fn make(
     {
         warn(&format!("the target cannot be taken down: {error}"));
     }
-    if !run.suite.servers.is_empty()
-        && let Err(error) = rig::servers::take_down(host, all_work, &run.id)
-    {
+    if let Err(error) = rig.stop_servers() {
         warn(&format!("the servers cannot be stopped: {error}"));
     }
     if let Err(error) = leaves::remove(host, work) {
         warn(&format!("the run's files cannot be removed ({error}); `stend clean{on}` tries again"));
     }
-    made
+    let made = made?;
+    // What was measured on another image than the run says is kept, and told of.
+    rig.hosting.as_ref().map_or(Ok(()), Hosting::check_image)?;
+    Ok(made)
 }
 
 fn make_repeats<'a>(
     making: Making<'a>,
-    mut rig: Rig<'a>,
+    rig: &mut Rig<'a>,
     plan: &Plan,
     journal: &mut dyn Journal,
     observer: &mut dyn Observer,
@@ -274,7 +279,7 @@ fn make_repeats<'a>(
     let onlookers = Onlookers::default();
     let start_sampler =
         |rig: &Rig| Sampler::start(host, probe, suite.sample_hertz, &rig.watched(), &pid_file, &onlookers);
-    let mut sampler = start_sampler(&rig)?;
+    let mut sampler = start_sampler(rig)?;
     let boot_id = host.read_text("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned());
     let compare_clocks = |observer: &mut dyn Observer| {
         let compared = clocks::compare(host, probe);
@@ -318,11 +323,11 @@ fn make_repeats<'a>(
         observer.starting(step, repeats.len(), left(&pace, &progress));
         let began = Instant::now();
         let scenario = &suite.scenarios[step.scenario];
-        match rig.turn_to(step.side, scenario.server.as_deref(), observer) {
+        match rig.turn_to(step.side, Some(scenario), observer) {
             Ok(false) => {}
             Ok(true) => {
                 attempts.load(rig.addresses(), rig.servers(), rig.injector()?);
-                sampler = start_sampler(&rig)?;
+                sampler = start_sampler(rig)?;
             }
             Err(rig::Refusal::Interrupted) => break Ending::Interrupted,
             Err(refusal) => return Err(refusal.into()),
@@ -336,6 +341,7 @@ fn make_repeats<'a>(
             tuning.apply(side).map_err(anyhow::Error::msg)?;
         }
         let own = step.side.map_or(Cow::Borrowed(scenario), |side| run.sides[side].applied(scenario));
+        let host_before = rig.done_by_host();
         let made = match rate::applied(suite, &own, step.side, &repeats) {
             Ok(scenario) => attempts.make(&scenario, repeats.len())?,
             Err(cause) => Some(Attempt { failure: Some(cause), ..Attempt::default() }),
@@ -351,11 +357,17 @@ fn make_repeats<'a>(
             if !attempt.lost {
                 observer.warn(&Warning::SamplerEnded(reason.to_string()));
             }
-            sampler = start_sampler(&rig)?;
+            sampler = start_sampler(rig)?;
+        }
+        if let (Some(before), Some(after)) = (host_before, rig.done_by_host()) {
+            let (shares, causes) = after.judged(&before, scenario);
+            attempt.note_of_host(shares, causes);
         }
         controllers::count(&mut attempt, rig.controllers(), &series);
         let server = scenario.server.as_deref();
-        let runs = |name: &&str| suite.servers.get(*name).is_some_and(|server| !server.start.is_empty());
+        let runs = |name: &&str| {
+            !rig.is_of_host(name) && suite.servers.get(*name).is_some_and(|server| !server.start.is_empty())
+        };
         attempt.server_cpu_ns = match server.filter(runs) {
             Some(server) => controllers::count_server(&mut attempt, server, &series),
             None => Some(0.0),
@@ -383,7 +395,7 @@ fn make_repeats<'a>(
     if run.profile && ending == Ending::Complete {
         // Nothing is measured any more, and the sampler would only be in the way.
         drop(sampler);
-        let (directory, attempts, rig) = (&data, &mut attempts, &mut rig);
+        let (directory, attempts) = (&data, &mut attempts);
         let profiling =
             Profiling { host, directory, run, repeats: &repeats, session, done: &profiled, attempts, rig, interrupt };
         ending = profiling.make(journal, observer)?;

@@ -14,6 +14,7 @@ use stend_model::target::Target;
 use thiserror::Error;
 
 use super::files::{Files, FilesError};
+use super::hosting::{Hosting, address_of_server, is_far};
 use crate::rig::servers::processors;
 use crate::rig::vm;
 use crate::side;
@@ -251,6 +252,8 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side], work: &str) -> Ve
     let mut states = BTreeMap::new();
     let mut abilities = BTreeMap::new();
     let online = processors(host);
+    // Where there is no telling, a server is looked for on the machine itself.
+    let hosting = Hosting::of(host).ok().flatten();
     let mut skipped = side::skipped(suite, sides);
     for scenario in &suite.scenarios {
         if skipped.iter().any(|skipped| skipped.scenario == scenario.name) {
@@ -287,6 +290,12 @@ pub fn skipped(host: &dyn Host, suite: &Suite, sides: &[Side], work: &str) -> Ve
             }
         }
         if let Some(server) = scenario.server.as_ref().and_then(|name| suite.servers.get(name)) {
+            let is_far = is_far(hosting.as_ref(), scenario);
+            if address_of_server(hosting.as_ref(), scenario).is_none() {
+                skip(Cause::NoNetworkToHost, None);
+                continue;
+            }
+            let host = if is_far { &Local } else { host };
             let programs = [&server.program].into_iter().chain(&server.needs);
             if let Some(missing) = programs.into_iter().find(|program| host.find_program(program).is_none()) {
                 let package = server.package.as_deref().filter(|_| *missing == server.program);

@@ -70,8 +70,8 @@ impl Profiling<'_, '_> {
             if self.interrupt.requested() {
                 return Ok(Ending::Interrupted);
             }
-            let server = self.run.suite.scenarios[place].server.as_deref();
-            match if prepares { self.rig.turn_to(None, server, observer) } else { Ok(false) } {
+            let scenario = &self.run.suite.scenarios[place];
+            match if prepares { self.rig.turn_to(None, Some(scenario), observer) } else { Ok(false) } {
                 Ok(false) => {}
                 Ok(true) => {
                     self.attempts.load(self.rig.addresses(), self.rig.servers(), None);

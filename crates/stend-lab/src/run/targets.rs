@@ -7,15 +7,17 @@ use std::collections::BTreeMap;
 
 use stend_model::cause::Cause;
 use stend_model::run::Run;
-use stend_model::server::{Server, plain_name};
+use stend_model::server::{LOOPBACK, Server, plain_name};
+use stend_model::suite::Scenario;
 use stend_model::target::TargetOfRun;
 
 use super::Observer;
+use super::hosting::{Done, Hosting, address_of_server, is_far};
 use crate::rig::servers::{self, Standing};
 use crate::rig::watched::{Watched, watched};
 use crate::rig::{self, Injector, Needs, Obstacle, Refusal, Up};
 use stend_instrument::LunAddress;
-use stend_stand::host::Host;
+use stend_stand::host::{Host, Local};
 use stend_stand::interrupt::Interrupt;
 
 /// What makes the run's target and servers.
@@ -26,6 +28,8 @@ pub(super) struct Rig<'a> {
     pub(super) all_work: &'a str,
     pub(super) run: &'a Run,
     pub(super) interrupt: &'a Interrupt,
+    /// This machine, if a guest of it is measured.
+    pub(super) hosting: Option<Hosting>,
     stands: Option<Stands<'a>>,
     /// The servers that were asked for: as what, and where each is, or why it is not.
     servers: BTreeMap<String, (Server, Result<Standing, Cause>)>,
@@ -46,43 +50,59 @@ impl<'a> Rig<'a> {
         all_work: &'a str,
         run: &'a Run,
         interrupt: &'a Interrupt,
+        hosting: Option<Hosting>,
     ) -> Self {
-        Self { host, probe, all_work, run, interrupt, stands: None, servers: BTreeMap::new() }
+        Self { host, probe, all_work, run, interrupt, hosting, stands: None, servers: BTreeMap::new() }
     }
 
-    /// Sees to it that what a side loads stands, if the run has any of it: the target, and this server. Whether something was made for that. A server
-    /// that cannot be made is the matter of those that load it.
+    /// Sees to it that what a side loads stands, if the run has any of it: the target, and this scenario's server. Whether something was made for that.
+    /// A server that cannot be made is the matter of those that load it.
     ///
     /// # Errors
     /// The target cannot be made, or the user interrupted it. Then none stands.
     pub(super) fn turn_to(
         &mut self,
         side: Option<usize>,
-        server: Option<&str>,
+        scenario: Option<&Scenario>,
         observer: &mut dyn Observer,
     ) -> Result<bool, Refusal> {
-        let turned = server.map_or(Ok(false), |server| self.turn_server_to(side, server, observer))?;
+        let turned = scenario.map_or(Ok(false), |scenario| self.turn_server_to(side, scenario, observer))?;
         Ok(self.turn_target_to(side, observer)? || turned)
     }
 
     fn turn_server_to(
         &mut self,
         side: Option<usize>,
-        name: &str,
+        scenario: &Scenario,
         observer: &mut dyn Observer,
     ) -> Result<bool, Refusal> {
+        let Some(name) = scenario.server.as_deref() else { return Ok(false) };
+        let is_far = is_far(self.hosting.as_ref(), scenario);
         let mut of_side = self.run.servers_of(side);
         let number = of_side.keys().position(|other| other == name);
-        let (Some(number), Some(wanted)) = (number, of_side.remove(name)) else { return Ok(false) };
-        if self.servers.get(name).is_some_and(|(stands, _)| *stands == wanted) {
+        let (Some(number), Some(mut wanted)) = (number, of_side.remove(name)) else { return Ok(false) };
+        // What loads it has processors of its own there, whatever it gets.
+        wanted.apart &= !is_far;
+        let is_there = |standing: &Result<Standing, Cause>| standing.as_ref().map_or(true, |it| it.of_host == is_far);
+        if self.servers.get(name).is_some_and(|(stands, standing)| *stands == wanted && is_there(standing)) {
             return Ok(false);
         }
         self.servers.remove(name);
         observer.making_server(&wanted.title);
-        let base = servers::base(self.all_work, &self.run.id, number, name);
-        let made = servers::raise(self.host, self.probe, &base, &wanted, &|| self.interrupt.requested());
+        let place: (&dyn Host, &str, &str) = match &self.hosting {
+            Some(hosting) if is_far => (&Local, &hosting.probe, &hosting.work),
+            _ => (self.host, self.probe, self.all_work),
+        };
+        let (host, probe, work) = place;
+        // Where there is none, the scenario was skipped.
+        let address = address_of_server(self.hosting.as_ref(), scenario).unwrap_or(LOOPBACK);
+        let base = servers::base(work, &self.run.id, number, name);
+        let made = servers::raise(host, probe, &base, &wanted, address, &|| self.interrupt.requested());
         let standing = match made {
-            Ok(standing) => Ok(standing),
+            Ok(mut standing) => {
+                standing.of_host = is_far;
+                Ok(standing)
+            }
             Err(Refusal::Unusable(obstacle)) => match *obstacle {
                 Obstacle::NotMade { thing, said, .. } => {
                     let said = said.line().map_or(thing, str::to_owned);
@@ -99,6 +119,32 @@ impl<'a> Rig<'a> {
     /// Where the servers are, or why they are not.
     pub(super) fn servers(&self) -> BTreeMap<String, Result<Standing, Cause>> {
         self.servers.iter().map(|(name, (_, standing))| (name.clone(), standing.clone())).collect()
+    }
+
+    /// Whether the server of this name stands on the host of the guest that is measured.
+    pub(super) fn is_of_host(&self, name: &str) -> bool {
+        self.servers.get(name).is_some_and(|(_, standing)| standing.as_ref().is_ok_and(|standing| standing.of_host))
+    }
+
+    /// What the host of the guest that is measured has done so far, its servers for the guest aside.
+    pub(super) fn done_by_host(&self) -> Option<Done> {
+        let of_host = self.servers.values().filter_map(|(_, standing)| standing.as_ref().ok());
+        let of_host = of_host.filter(|standing| standing.of_host);
+        let of_servers = of_host.filter_map(|standing| standing.counters.cpu_ns(&Local)).sum::<u64>();
+        self.hosting.as_ref()?.done(of_servers as f64)
+    }
+
+    /// Stops the run's servers, wherever they stand.
+    ///
+    /// # Errors
+    /// One cannot be stopped.
+    pub(super) fn stop_servers(&self) -> Result<(), Refusal> {
+        if self.run.suite.servers.is_empty() {
+            return Ok(());
+        }
+        let here = self.hosting.as_ref().map(|hosting| servers::take_down(&Local, &hosting.work, &self.run.id));
+        servers::take_down(self.host, self.all_work, &self.run.id)?;
+        here.transpose().map(drop)
     }
 
     /// A server ended: the next repeat has another one.
@@ -147,7 +193,7 @@ impl<'a> Rig<'a> {
     pub(super) fn watched(&self) -> Watched {
         let mut watched = self.stands.as_ref().map(|stands| stands.watched.clone()).unwrap_or_default();
         for (name, (_, standing)) in &self.servers {
-            let groups = standing.iter().flat_map(Standing::groups);
+            let groups = standing.iter().filter(|standing| !standing.of_host).flat_map(Standing::groups);
             watched.groups.extend(groups.map(|path| (server_group(name), path)));
         }
         watched

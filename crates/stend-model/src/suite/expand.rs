@@ -467,6 +467,7 @@ fn scenario(
         instrument: instrument(text, values, &mut places).map_err(at)?,
         parameters,
         server: text.server.as_deref().map(filled).transpose()?,
+        server_on: text.server_on,
         metrics,
         repeats,
         warmup,

@@ -102,6 +102,9 @@ pub struct Scenario {
     /// server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
+    /// Where that stands, if not on the machine that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_on: Option<ServerOn>,
     /// What is computed from each repeat; the first is the main one.
     pub metrics: Vec<Metric>,
     /// How many valid repeats are wanted.
@@ -145,6 +148,14 @@ pub struct Scenario {
     /// Files in the suite's directory that the command names, as the suite says them, each with the SHA-256 of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
+}
+
+/// Where a server stands that is loaded from a guest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ServerOn {
+    /// On the guest's host, at the other end of the guest's network. The host itself loads it by its loopback interface.
+    Host,
 }
 
 /// A scenario whose figures bound those of another.
@@ -215,6 +226,9 @@ pub struct Work<'a> {
     /// What breaks meanwhile.
     #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
     pub faults: &'a [Fault],
+    /// Where its server stands, if not on the machine that is measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_on: Option<ServerOn>,
 }
 
 impl Scenario {
@@ -247,6 +261,7 @@ impl Scenario {
             steady_by: self.metrics.first().filter(|_| self.steady.is_some()).map(|metric| metric.name.as_str()),
             rate: self.rate.as_ref(),
             faults: &self.faults,
+            server_on: self.server_on,
         }
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::{Action, Gates, Layout, Order, Steady, Verification};
+use super::{Action, Gates, Layout, Order, ServerOn, Steady, Verification};
 use crate::metric::Metric;
 use crate::quantity::{Share, Span};
 use crate::target::vm::VmText;
@@ -116,6 +116,8 @@ pub struct ScenarioText {
     pub parameters: BTreeMap<String, Scalar>,
     /// The server that it loads: the name of one of `servers/`, or the path of a TOML file beside the suite: `mine.toml`.
     pub server: Option<String>,
+    /// Where the server stands if the scenario is measured in a guest. Default: in the guest.
+    pub server_on: Option<ServerOn>,
     /// Axes: one scenario is made for each combination of their values.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Axis>")]

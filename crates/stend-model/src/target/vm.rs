@@ -79,6 +79,8 @@ pub enum Network {
     User,
     /// To nothing: it has no network card, and ssh reaches it by a serial port.
     None,
+    /// To its host alone, by a network card and a tap device. ssh reaches it by a serial port, so the card carries nothing but the load.
+    Tap,
 }
 
 impl Network {
@@ -318,6 +320,16 @@ impl FromStr for Disk {
     }
 }
 
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::None => "none",
+            Self::Tap => "tap",
+        })
+    }
+}
+
 impl fmt::Display for Accelerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -376,7 +388,9 @@ impl fmt::Display for Vm {
         let s = if self.cpus == 1 { "" } else { "s" };
         write!(f, "{}, {} processor{s}, {}", self.image, self.cpus, self.memory)?;
         self.accelerator.iter().try_for_each(|accelerator| write!(f, ", {accelerator}"))?;
-        f.write_str(if self.network.is_user() { "" } else { ", no network" })?;
+        if !self.network.is_user() {
+            write!(f, ", network {}", self.network)?;
+        }
         self.disks.iter().try_for_each(|disk| write!(f, ", disk {disk}"))
     }
 }

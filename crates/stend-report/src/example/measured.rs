@@ -172,6 +172,7 @@ fn scenario(name: &str, name_of_metric: &str, unit: Unit, better: Better) -> Sce
         instrument: Instrument::Probe("cipher".into()),
         parameters: BTreeMap::from([("size".into(), "64KiB".into()), ("mode".into(), "ecb".into())]),
         server: None,
+        server_on: None,
         metrics,
         repeats: 10,
         warmup: 1,

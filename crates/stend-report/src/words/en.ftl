@@ -2,6 +2,8 @@
 
 cause-steal = the hypervisor took away { PERCENT($share) } of the machine's CPU time
 cause-foreign-cpu = other programs used { PERCENT($share) } of the machine's CPU time
+cause-steal-of-host = the hypervisor took away { PERCENT($share) } of the CPU time of the guest's host
+cause-foreign-cpu-of-host = other programs used { PERCENT($share) } of the CPU time of the guest's host
 cause-clock-fell = the clock fell by { PERCENT($share) } while it ran, from { GIGAHERTZ($before_hz) } to { GIGAHERTZ($after_hz) } GHz
 cause-swapping = { $pages ->
     [one] { $pages } page was swapped
@@ -134,6 +136,7 @@ cause-not-native = it is none of the native instruments, and the sides differ in
 cause-not-on-target = it does not load the target, in which the sides differ
 cause-faults-need-lab = faults require a connection to the lab
 cause-server-needs-lab = servers require a connection to the lab
+cause-no-network-to-host = its server is on the guest's host, which the guest does not reach; set up the guest with network = "tap"
 cause-tools-need-lab = real tools require a connection to the lab, which parses their output
 
 cause-tool-missing = { $tool } is not on the machine's PATH

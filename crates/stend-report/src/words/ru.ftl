@@ -2,6 +2,8 @@
 
 cause-steal = гипервизор отнял { PERCENT($share) } процессорного времени машины
 cause-foreign-cpu = посторонние программы заняли { PERCENT($share) } процессорного времени машины
+cause-steal-of-host = гипервизор отнял { PERCENT($share) } процессорного времени хоста
+cause-foreign-cpu-of-host = посторонние программы заняли { PERCENT($share) } процессорного времени хоста
 cause-clock-fell = за время работы частота упала на { PERCENT($share) }: с { GIGAHERTZ($before_hz) } до { GIGAHERTZ($after_hz) } ГГц
 cause-swapping = подкачка: { $pages ->
     [one] { $pages } страница
@@ -113,6 +115,7 @@ cause-not-native = это не собственный инструмент stend
 cause-not-on-target = сценарий не нагружает хранилище, а стороны различаются именно им
 cause-faults-need-lab = отказы возможны только при связи с лабораторией
 cause-server-needs-lab = серверы возможны только при связи с лабораторией
+cause-no-network-to-host = сервер сценария работает на хосте, а у гостевой системы нет сети до хоста; нужна network = "tap"
 cause-tools-need-lab = для сторонних программ нужна связь с лабораторией: она разбирает их вывод
 
 cause-tool-missing = программы { $tool } нет в PATH машины

@@ -13,18 +13,26 @@ const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchite
     packages = [\"linux-image-cloud-amd64\", \"systemd-sysv\", \"udev\", \"dbus\", \"openssh-server\"]\n\
     [files]\n\"root/looks.sh\" = '''\n\
     [ \"$(nproc) $(cat /sys/block/vdc/size)\" = '1 16384' ] && grep -q '/srv/a ext4' /proc/mounts || exit\n\
-    [ \"$(ls /sys/class/net) $(cat /sys/block/sda/size)\" = 'lo 8192' ]\n'''\n";
+    [ \"$(ls /sys/class/net | wc -l) $(cat /sys/block/sda/size)\" = '2 8192' ]\n'''\n";
 const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n";
 
-/// In a guest it looks for what the guest is to have, and works where its disk is mounted.
+/// Says a line to whoever connects.
+const SERVER: &str = "title = \"A line\"\nprogram = \"python3\"\nports = [\"port\"]\nstart = [\"python3\", \"line.py\"]\n[files]\n\"line.py\" = '''\n\
+    import socket\nserver = socket.create_server((\"@address@\", @port@))\n\
+    while True:\n    connection, peer = server.accept()\n    connection.sendall(f\"{peer[0]}\\n\".encode())\n    connection.close()\n'''\n";
+
+/// In a guest it looks for what the guest is to have, works where its disk is mounted, and asks a server on the host, which says who asks.
 const SUITE: &str = "name = \"both\"\ntitle = \"Both\"\nrepeats = 1\nwarmup = 0\n\
     gates = { steal = \"off\", foreign_cpu = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }\n\
-    [variables]\nwhere = \"/\"\nlooks = \"true\"\n\
-    [guest.variables]\nwhere = \"/srv/a\"\nlooks = \"sh /root/looks.sh\"\n\
-    [guest.vm]\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\nnetwork = \"none\"\n\
+    [variables]\nwhere = \"/\"\nlooks = \"true\"\nasks = \"127.0.0.1\"\n\
+    [guest.variables]\nwhere = \"/srv/a\"\nlooks = \"sh /root/looks.sh\"\nasks = \"169.254.\"\n\
+    [guest.vm]\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\nnetwork = \"tap\"\n\
     [[guest.vm.disk]]\nsize = \"8MiB\"\nmount = \"/srv/a\"\n\
     [[guest.vm.disk]]\nsize = \"4MiB\"\nbus = \"virtio-scsi\"\niothread = true\nformat = \"qcow2\"\n\
     [[scenario]]\nname = \"s\"\ninstrument = \"time\"\nparameters = { command = \"{looks}\", directory = \"{where}\" }\nverification = \"none\"\n\
+    metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n\
+    [[scenario]]\nname = \"over the network\"\ninstrument = \"time\"\nserver = \"line.toml\"\nserver_on = \"host\"\nverification = \"none\"\n\
+    parameters = { command = \"bash -c 'read said </dev/tcp/@address@/@port@; [[ $said == {asks}* ]]'\" }\n\
     metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
 
 /// Whether guests can be made here; if not, the test says so and passes, but not under CI.
@@ -88,6 +96,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let down_at_last = Down(&stand, &name);
     // A suite's own guest is measured in turns with its host, has what was asked for, and is gone then.
     let suite = write(&stand, "both.toml", SUITE);
+    write(&stand, "line.toml", SERVER);
     let run = ["run", &suite, "--sessions", "1", "--even-if-unfit", "--no-progress"];
     let ended = stand.run(&run);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
@@ -100,7 +109,11 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let software = &shown["run"]["machine"]["software"];
     assert!(software["virtualization"].as_str().is_some_and(|said| said.contains("QEMU")), "{software}");
     let said = |name: &str| software["guest"][name].as_str().unwrap_or_default();
-    assert_eq!((said("accelerator"), said("network")), ("tcg", "none"), "{software}");
+    assert_eq!((said("accelerator"), said("network")), ("tcg", "tap"), "{software}");
+    for repeat in shown["repeats"].as_array().unwrap() {
+        assert_eq!(repeat["outcome"], "valid", "{repeat}");
+        assert!(repeat["report"]["observed"]["host_foreign_cpu_share"].is_f64(), "{repeat}");
+    }
     assert_eq!(said("disk1"), "4MiB qcow2 virtio-scsi cache=none iothread", "{software}");
     assert!(said("image").starts_with("small-") && !said("host.processor").is_empty(), "{software}");
     let rigs = || stand.json(&["rig", "status"])["rigs"].clone();
