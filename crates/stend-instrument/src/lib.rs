@@ -29,7 +29,7 @@ use stend_model::cause::Cause;
 use stend_model::checked::Checked;
 use stend_model::checked::Stood;
 use stend_model::run::{Repeat, Run};
-use stend_model::suite::{Instrument, Scenario};
+use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 use stend_model::wire::Event;
 use thiserror::Error;
@@ -372,11 +372,24 @@ pub fn fit_to_luns(scenario: &mut Scenario, target: &Target) -> Result<(), FioEr
 
 /// What the machine's fingerprint asks about the adapters' tools.
 pub fn tool_queries() -> Vec<ToolQuery> {
-    let query = |tool: Tool| ToolQuery {
+    ADAPTERS.iter().filter_map(|adapter| adapter.tool()).map(query).collect()
+}
+
+/// Those that a suite's scenarios take.
+pub fn tools_of(suite: &Suite) -> Vec<ToolQuery> {
+    let is_used = |name: &str| {
+        let instruments = suite.scenarios.iter().map(|scenario| &scenario.instrument);
+        instruments.into_iter().any(|instrument| matches!(instrument, Instrument::Adapter(used) if used == name))
+    };
+    let used = ADAPTERS.iter().filter(|adapter| is_used(adapter.name()));
+    used.filter_map(|adapter| adapter.tool()).map(query).collect()
+}
+
+fn query(tool: Tool) -> ToolQuery {
+    ToolQuery {
         program: tool.program.into(),
         version_arguments: tool.version_arguments.iter().map(|&word| word.into()).collect(),
-    };
-    ADAPTERS.iter().filter_map(|adapter| adapter.tool()).map(query).collect()
+    }
 }
 
 /// A text of a suite in which no brace is a variable's.

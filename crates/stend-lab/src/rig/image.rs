@@ -31,7 +31,7 @@ Description=Unpack what stend gives to this guest
 DefaultDependencies=no
 Requires=dev-disk-by\\x2did-virtio\\x2dstend\\x2dseed.device
 After=dev-disk-by\\x2did-virtio\\x2dstend\\x2dseed.device local-fs.target
-Before=sysinit.target
+Before=sysinit.target systemd-networkd.service
 
 [Service]
 Type=oneshot

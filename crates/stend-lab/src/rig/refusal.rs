@@ -435,6 +435,17 @@ pub enum Obstacle {
         "network = \"tap\" takes root and /dev/net/tun, which is the kernel's module tun; run it with sudo, or take \"user\""
     )]
     NoTap,
+    /// Programs of the image's architecture do not run here.
+    #[error(
+        "an image of {guests} is made by running its programs, and this machine, {here}, runs none; apt-get install -y qemu-user-static binfmt-support, \
+         and where /proc/sys/fs/binfmt_misc is empty: mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && update-binfmts --enable"
+    )]
+    NoForeignPrograms {
+        /// That of the image.
+        guests: &'static str,
+        /// That of the machine.
+        here: String,
+    },
     /// It takes root.
     #[error("an image that is not made yet takes root, for its packages' own files; run it with sudo")]
     ImageNotRoot,

@@ -171,7 +171,15 @@ pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checke
     if vm.network == Network::Tap && host.run(&Command::new(["test", "-w", "/dev/net/tun"]))?.exit != Some(0) {
         return Err(Obstacle::NoTap.into());
     }
-    let accelerator = accelerator(host, &vm, image.architecture)?;
+    let here = host.run(&Command::new(["uname", "-m"]))?.text();
+    let guests = image.architecture.of_kernel();
+    if !kept.is_there && here.trim() != guests {
+        let translator = host.read_text(&format!("/proc/sys/fs/binfmt_misc/qemu-{guests}")).unwrap_or_default();
+        if !translator.starts_with("enabled") {
+            return Err(Obstacle::NoForeignPrograms { guests, here: here.trim().into() }.into());
+        }
+    }
+    let accelerator = accelerator(host, &vm, image.architecture, here.trim())?;
     memory(host, vm.memory.0)?;
     let made = vm.disks.iter().filter_map(|disk| disk.size).map(|size| size.0).sum::<u64>();
     // While an image is made it is there as it is and packed.
@@ -233,12 +241,11 @@ fn machine(named: Option<&str>, architecture: Architecture) -> &str {
     })
 }
 
-fn accelerator(host: &dyn Host, vm: &Vm, architecture: Architecture) -> Result<Accelerator, Refusal> {
+fn accelerator(host: &dyn Host, vm: &Vm, architecture: Architecture, here: &str) -> Result<Accelerator, Refusal> {
     if vm.accelerator == Some(Accelerator::Tcg) {
         return Ok(Accelerator::Tcg);
     }
-    let here = host.run(&Command::new(["uname", "-m"]))?.text();
-    match (try_kvm(host, here.trim(), architecture, machine(vm.machine.as_deref(), architecture)), vm.accelerator) {
+    match (try_kvm(host, here, architecture, machine(vm.machine.as_deref(), architecture)), vm.accelerator) {
         (Ok(()), _) => Ok(Accelerator::Kvm),
         (Err(said), Some(_)) => Err(Obstacle::NoKvm { said }.into()),
         (Err(_), None) => Ok(Accelerator::Tcg),

@@ -28,7 +28,6 @@ use stend_stand::machine::{self, Unanswered};
 const COLLECTION: &str = "collection";
 /// What `stend-probe` itself is asked.
 const OFFERS: &str = "offers";
-const TOOLS: &str = "tools";
 /// The question of how fit the machine is.
 const CONDITIONS: &str = "conditions";
 
@@ -54,9 +53,7 @@ pub fn pack(suite: Suite, seed: u64) -> CarriedPlan {
         words: command.words,
         timeout_ns: nanoseconds(command.timeout),
     };
-    let tools = machine::tools_question(&stend_instrument::tool_queries());
     let questions = std::iter::once(question(COLLECTION, machine::collection()))
-        .chain(tools.map(|command| question(TOOLS, command)))
         .chain([question(OFFERS, Command::new(["sh", "-c", r#"exec "$STEND_PROBE" info --seconds 1ms"#]))])
         // Last, so that none of the others is taken for what disturbs.
         .chain([question(CONDITIONS, machine::conditions_question())])
@@ -355,7 +352,7 @@ impl Reading {
             }),
             known: None,
             // Until the first session says what it is.
-            machine: machine::from_answers(Err(Unanswered::Unasked), None, &[]),
+            machine: machine::from_answer(Err(Unanswered::Unasked)),
         };
         let (sessions, recorded, made) = Default::default();
         let emulator = build.remove("emulator");
@@ -442,9 +439,7 @@ impl Reading {
     fn machine(&mut self) -> Result<Machine, Damage> {
         let mut answers = std::mem::take(&mut self.answers);
         let collected = answers.remove(COLLECTION).ok_or(Damage::NotAsked)?;
-        let asked = self.plan.questions.iter().find(|question| question.name == TOOLS);
-        let queries = asked.and_then(|question| machine::queries_of(&question.words)).unwrap_or_default();
-        let mut machine = machine::from_answers(collected, answers.remove(TOOLS), &queries);
+        let mut machine = machine::from_answer(collected);
         machine.software.emulator.clone_from(&self.emulator);
         let offered = answers.remove(OFFERS).and_then(Result::ok).and_then(|output| prepare::offered(&output));
         machine.offers = offered.unwrap_or_default();

@@ -132,7 +132,7 @@ pub fn read(kind: Kind, text: &str, file: &str, machine: &str, made_at: Timestam
         return Err(OthersError::Empty { file: file.to_owned() });
     }
     let suite = suite(kind, &measured, file)?;
-    let mut of_machine = machine::from_answers(Err(Unanswered::Unasked), None, &[]);
+    let mut of_machine = machine::from_answer(Err(Unanswered::Unasked));
     of_machine.call(machine);
     let known = |name: &str| hardware.get(name).cloned().unwrap_or_default();
     (of_machine.hardware.processor, of_machine.hardware.architecture) = (known("cpu"), known("goarch"));

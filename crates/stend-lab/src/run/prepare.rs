@@ -1,6 +1,6 @@
 //! Before a run: where things are on the machine, and which scenarios can be measured there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use stend_model::cause::Cause;
@@ -184,26 +184,28 @@ fn machine_lock(host: &dyn Host) -> Result<String, PrepareError> {
     if path.starts_with('/') { Ok(path) } else { Err(PrepareError::BadLock(path)) }
 }
 
-/// The machine's fingerprint, with the programs of these servers, and with what emulates it if `stend-probe`, whose path there is `probe`, sees
-/// anything of that.
+/// The machine's fingerprint, with the programs that a suite takes, or else with all that suites may take; and with what emulates it if
+/// `stend-probe`, whose path there is `probe`, sees anything of that.
 ///
 /// # Errors
 /// The machine cannot be asked at all.
-pub fn fingerprint<'a>(
-    host: &dyn Host,
-    probe: Option<&str>,
-    servers: impl IntoIterator<Item = &'a Server>,
-) -> Result<Machine, Cause> {
-    let mut queries = stend_instrument::tool_queries();
-    for Server { program, version, .. } in servers {
-        // Without arguments it would be started.
-        if !version.is_empty() && !queries.iter().any(|query| query.program == *program) {
-            queries.push(ToolQuery { program: program.clone(), version_arguments: version.clone() });
-        }
-    }
+pub fn fingerprint(host: &dyn Host, probe: Option<&str>, suite: Option<&Suite>) -> Result<Machine, Cause> {
+    let hosting = Hosting::of(host).ok().flatten();
+    let is_far = |scenario: &Scenario| is_far(hosting.as_ref(), scenario);
+    let of_suite = |suite| {
+        let near = programs_of_servers(suite, |scenario| !is_far(scenario));
+        ([stend_instrument::tools_of(suite), near].concat(), programs_of_servers(suite, is_far))
+    };
+    let (mut queries, far) = suite.map_or_else(|| (stend_instrument::tool_queries(), Vec::new()), of_suite);
+    let mut asked = BTreeSet::new();
+    queries.retain(|query| asked.insert(query.program.clone()));
     let mut machine = machine::collect(host, &queries);
     if let Some(cause) = machine.missing.remove("collection") {
         return Err(cause);
+    }
+    if let Ok((tools, missing)) = machine::tools(&Local, &far) {
+        machine.software.tools.extend(tools);
+        machine.missing.extend(missing);
     }
     if let (Some(name), Ok(work)) = (host.name().strip_prefix(GUEST), work_directory(&Local)) {
         // Whoever takes it down meanwhile takes away what is measured too.
@@ -212,6 +214,17 @@ pub fn fingerprint<'a>(
     machine.software.emulator = probe.and_then(|probe| emulator(host, probe));
     machine.offers = probe.and_then(|probe| offers(host, probe)).unwrap_or_default();
     Ok(machine)
+}
+
+/// The programs of the servers that these of a suite's scenarios load.
+fn programs_of_servers(suite: &Suite, is_wanted: impl Fn(&Scenario) -> bool) -> Vec<ToolQuery> {
+    let scenarios = suite.scenarios.iter().filter(|scenario| is_wanted(scenario));
+    let names: BTreeSet<_> = scenarios.filter_map(|scenario| scenario.server.as_ref()).collect();
+    let servers = names.into_iter().filter_map(|name| suite.servers.get(name));
+    let query =
+        |server: &Server| ToolQuery { program: server.program.clone(), version_arguments: server.version.clone() };
+    // Without arguments it would be started.
+    servers.filter(|server| !server.version.is_empty()).map(query).collect()
 }
 
 /// What `stend-probe` says that its instructions are translated by.

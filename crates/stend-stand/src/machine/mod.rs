@@ -38,7 +38,7 @@ use topology::Topology;
 pub use check::{check, conditions_answered, conditions_question};
 pub use judge::{Finding, Space, State, TICKS_OF_DOUBT, Use};
 pub use settings::chosen;
-pub use tools::{ToolQuery, command as tools_question, queries_of, tools};
+pub use tools::{ToolQuery, tools};
 pub use userland::compiler_of;
 
 /// Why a machine does not answer.
@@ -58,12 +58,19 @@ pub enum Unanswered {
 /// Takes the fingerprint of a machine. What it does not say is in [`Machine::missing`] with why, and never invented; a machine
 /// that cannot be asked at all has a fingerprint of which everything is missing, with the reason under `collection`.
 pub fn collect(host: &dyn Host, queries: &[ToolQuery]) -> Machine {
-    let collected = host.run(&collection());
-    let of_tools = |_: &Output| tools::command(queries).map(|command| host.run(&command));
-    let found = collected.as_ref().ok().and_then(of_tools);
-    let answer = |answer: Result<Output, HostError>| answer.map_err(Unanswered::from);
-    let mut machine = from_answers(answer(collected), found.map(answer), queries);
-    tools::add_digests(host, &mut machine.software.tools, &mut machine.missing);
+    let mut machine = from_answer(host.run(&collection()).map_err(Unanswered::from));
+    if machine.missing.contains_key("collection") {
+        return machine;
+    }
+    match tools(host, queries) {
+        Ok((found, missing)) => {
+            machine.software.tools = found;
+            machine.missing.extend(missing);
+        }
+        Err(error) => {
+            machine.missing.insert("tools".into(), Cause::Unasked { said: error.to_string() });
+        }
+    }
     machine
 }
 
@@ -72,33 +79,16 @@ pub fn collection() -> Command {
     command(concat!(include_str!("texts.sh"), include_str!("collect.sh")), &[])
 }
 
-/// The fingerprint from what a machine answered to [`collection`] and [`tools_question`], or why it did not. Without the tools the rest of it
-/// is still true.
-pub fn from_answers(
-    collected: Result<Output, Unanswered>,
-    found: Option<Result<Output, Unanswered>>,
-    queries: &[ToolQuery],
-) -> Machine {
-    let mut machine = match collected {
+/// The fingerprint, without the tools, from what a machine answered to [`collection`], or why it did not.
+pub fn from_answer(collected: Result<Output, Unanswered>) -> Machine {
+    match collected {
         Ok(output) => read(&output),
         Err(error) => {
             let mut machine = read(&Output::default());
             machine.missing.insert("collection".into(), Cause::Unasked { said: error.to_string() });
-            return machine;
+            machine
         }
-    };
-    match found {
-        Some(Ok(output)) => {
-            let (found, missing) = tools::read(&output, queries);
-            machine.software.tools = found;
-            machine.missing.extend(missing);
-        }
-        Some(Err(error)) => {
-            machine.missing.insert("tools".into(), Cause::Unasked { said: error.to_string() });
-        }
-        None => {}
     }
-    machine
 }
 
 /// One of the scripts of this module, to be run in the root directory.

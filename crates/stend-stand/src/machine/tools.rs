@@ -84,7 +84,7 @@ pub fn tools(host: &dyn Host, queries: &[ToolQuery]) -> Result<(BTreeMap<String,
 }
 
 /// What asks for all tools at once; nothing for none.
-pub fn command(queries: &[ToolQuery]) -> Option<Command> {
+fn command(queries: &[ToolQuery]) -> Option<Command> {
     if queries.is_empty() {
         return None;
     }
@@ -100,24 +100,12 @@ pub fn command(queries: &[ToolQuery]) -> Option<Command> {
 }
 
 /// What a machine answered to such a command.
-pub(super) fn read(output: &Output, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {
+fn read(output: &Output, queries: &[ToolQuery]) -> (BTreeMap<String, Tool>, Missing) {
     from_texts(&Texts::parse(output), queries)
 }
 
-/// What such a command, in words, asks for; `None` if it is none.
-pub fn queries_of(words: &[String]) -> Option<Vec<ToolQuery>> {
-    let mut rest = words.get(4..)?;
-    let mut queries = Vec::new();
-    while let [_, count, program, after @ ..] = rest {
-        let (arguments, later) = after.split_at_checked(count.parse().ok()?)?;
-        queries.push(ToolQuery { program: program.clone(), version_arguments: arguments.to_vec() });
-        rest = later;
-    }
-    rest.is_empty().then_some(queries)
-}
-
 /// Where no program there counts digests, files come here to be counted.
-pub(super) fn add_digests(host: &dyn Host, tools: &mut BTreeMap<String, Tool>, missing: &mut Missing) {
+fn add_digests(host: &dyn Host, tools: &mut BTreeMap<String, Tool>, missing: &mut Missing) {
     for (name, tool) in tools.iter_mut().filter(|(_, tool)| tool.sha256.is_none()) {
         let what = format!("tools.{name}.sha256");
         match host.read(&tool.path) {

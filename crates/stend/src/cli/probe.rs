@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     let (host, probe) = arguments.on.host_with_probe(global)?;
-    let machine = prepare::fingerprint(&*host, probe.as_deref(), []).map_err(Failure::nameless)?;
+    let machine = prepare::fingerprint(&*host, probe.as_deref(), None).map_err(Failure::nameless)?;
     if arguments.json.json {
         output::print_json("machine", &machine)?;
         return Ok(Exit::Fine);

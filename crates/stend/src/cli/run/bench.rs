@@ -84,10 +84,10 @@ impl Bench {
         })
     }
 
-    /// The machine's fingerprint, with the suite's servers and the compiler that built for it.
+    /// The machine's fingerprint, with what the suite takes and the compiler that built for it.
     pub(in crate::cli) fn fingerprint(&self, suite: &Suite) -> Result<Machine, Failure> {
-        let servers = suite.servers.values();
-        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe), servers).map_err(Failure::nameless)?;
+        let suite = Some(suite);
+        let mut machine = prepare::fingerprint(&*self.host, Some(&self.probe), suite).map_err(Failure::nameless)?;
         self.build.note(&mut machine);
         Ok(machine)
     }
