@@ -155,3 +155,15 @@ fn parameters_that_make_no_sense_are_named() {
         assert!(error.contains(said), "{error}");
     }
 }
+
+/// wrk takes 8 MB of memory for each second of its timeout, and ends at once where the machine has not that much.
+#[test]
+fn wrk_waits_no_longer_than_its_load_lasts() {
+    let timeout = |duration: &str, most: u64| {
+        let mut scenario = scenario("wrk", [URL, ("duration", duration)]);
+        scenario.timeout = stend_model::quantity::Span(std::time::Duration::from_secs(most));
+        let words = WRK.invocation(&scenario, &Place::of("run", "/work")).unwrap().words;
+        words.into_iter().find_map(|word| Some(word.strip_prefix("--timeout=")?.to_owned())).unwrap()
+    };
+    assert_eq!((timeout("2s", 300), timeout("60s", 5)), ("3s".into(), "5s".into()));
+}
