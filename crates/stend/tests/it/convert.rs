@@ -351,11 +351,17 @@ fn killed_at_any_stage_clean_removes_all_of_a_conversion_and_nothing_else() {
                 |pid: &i32| fs::read_to_string(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.contains(name));
             victims.iter().copied().find(has)
         };
+        // Those below it may be what only looks on, and numbers may begin anew.
+        let is_first = |pid: &i32| {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")?.trim().parse().ok());
+            parent.is_some_and(|parent: i32| !victims.contains(&parent))
+        };
         halves += usize::from(share.out().len() > 1);
         // qemu-img by the wrapper's name; else one of the shells above it, or stend itself.
         let victim = match draw(4) {
             0 => of("programs/qemu-img"),
-            1 => victims.first().copied(),
+            1 => victims.iter().copied().find(is_first),
             _ => Some(child.id() as i32),
         };
         let victim = Pid::from_raw(victim.expect("it runs")).unwrap();
