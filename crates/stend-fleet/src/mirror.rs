@@ -261,6 +261,17 @@ impl<K: Known> Mirror<K> {
         self.look(&mut locked(&self.watch), wait)
     }
 
+    /// Waits until what a key has by now is known, whoever set it. The key is one behind [`FOLLOWED`].
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn refresh(&self, key: &str) -> Result<(), Trouble> {
+        if let Some(entry) = self.agreement.get(&format!("{FOLLOWED}{key}"))? {
+            self.wait_for(entry.revision);
+        }
+        Ok(())
+    }
+
     /// What is known now. Where it is found out at once that there is more, that is waited for.
     pub fn known(&self) -> Reading<'_, K> {
         if let Some(newest) = self.agreement.newest()

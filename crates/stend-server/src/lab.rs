@@ -204,6 +204,12 @@ impl Lab {
         done.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
     }
 
+    /// Waits until what a key has by now is known here, where there is an answer.
+    pub(crate) async fn refresh(self: &Arc<Self>, key: &'static str) {
+        let lab = Arc::clone(self);
+        let _ = tokio::task::spawn_blocking(move || lab.database.0.refresh(key)).await;
+    }
+
     /// Adds an entry to the journal.
     pub(crate) async fn note(
         self: &Arc<Self>,
