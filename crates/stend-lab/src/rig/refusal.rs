@@ -437,8 +437,9 @@ pub enum Obstacle {
     NoTap,
     /// Programs of the image's architecture do not run here.
     #[error(
-        "an image of {guests} is made by running its programs, and this machine, {here}, runs none; apt-get install -y qemu-user-static binfmt-support, \
-         and where /proc/sys/fs/binfmt_misc is empty: mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && update-binfmts --enable"
+        "an image of {guests} is made by running its programs, and this machine, {here}, is not set up for that; apt-get install -y qemu-user-static arch-test, \
+         and where /proc/sys/fs/binfmt_misc is empty: mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && \
+         /lib/systemd/systemd-binfmt qemu-{guests}.conf"
     )]
     NoForeignPrograms {
         /// That of the image.

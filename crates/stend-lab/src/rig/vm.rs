@@ -175,7 +175,7 @@ pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checke
     let guests = image.architecture.of_kernel();
     if !kept.is_there && here.trim() != guests {
         let translator = host.read_text(&format!("/proc/sys/fs/binfmt_misc/qemu-{guests}")).unwrap_or_default();
-        if !translator.starts_with("enabled") {
+        if !translator.starts_with("enabled") || host.find_program("arch-test").is_none() {
             return Err(Obstacle::NoForeignPrograms { guests, here: here.trim().into() }.into());
         }
     }
