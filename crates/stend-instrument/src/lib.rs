@@ -17,6 +17,7 @@ mod line;
 mod openssl;
 mod parameters;
 mod time;
+pub mod xml;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

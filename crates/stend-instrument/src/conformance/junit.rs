@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use stend_model::checked::Checked;
 use stend_model::conformance::{Test, TestOutcome};
@@ -13,6 +12,7 @@ use thiserror::Error;
 
 use super::{Found, last_part, nanoseconds};
 use crate::Files;
+use crate::xml::text_of;
 
 /// Reads the files with results. A file that is cut off gives the tests that stand in it whole.
 pub(super) fn read(files: &Files) -> Found {
@@ -98,23 +98,12 @@ fn read_one(text: &str, tests: &mut Vec<Test>) -> Result<(), JunitError> {
                     tests.extend(case.take().map(finished));
                 }
             }
-            Event::Text(text) => words.push_str(&String::from_utf8_lossy(&text)),
-            Event::CData(text) => words.push_str(&String::from_utf8_lossy(&text)),
-            Event::GeneralRef(reference) => {
-                let name = String::from_utf8_lossy(&reference).into_owned();
-                match (reference.resolve_char_ref(), resolve_predefined_entity(&name)) {
-                    (Ok(Some(character)), _) => words.push(character),
-                    (_, Some(character)) => words.push_str(character),
-                    // Some write references to characters that XML does not have.
-                    _ => words.push(char::REPLACEMENT_CHARACTER),
-                }
-            }
             // Nobody needs one for results, and it may define entities that grow without end.
             Event::DocType(_) => return Err(JunitError::DocumentType),
             Event::Eof if depth > 0 => return Err(JunitError::Cut),
             Event::Eof if !is_results => return Err(JunitError::Empty),
             Event::Eof => return Ok(()),
-            _ => {}
+            other => words.extend(text_of(&other)),
         }
     }
 }

@@ -53,6 +53,9 @@ pub enum Bad {
     /// A file that is not there.
     #[error("it needs \"{0}\", which is not there as a file")]
     Missing(String),
+    /// A parent is no disk.
+    #[error("its parent {0}: {1}")]
+    OfParent(String, String),
     /// The parent is another one by now.
     #[error("its parent {0} was changed after the snapshot was made")]
     Changed(String),
@@ -343,7 +346,8 @@ pub fn scan(directory: &Path) -> std::io::Result<Vec<Disk>> {
     let mut disks: Vec<Disk> = Vec::new();
     for (path, layer) in layers.iter().filter(|(path, _)| !scan.parts.contains(*path)) {
         let format = Format::of(path).expect("it has one");
-        let chain = layer.as_ref().map_err(ToString::to_string).and_then(|layer| scan.chain(layer, &layers));
+        let chain = layer.as_ref().map_err(ToString::to_string);
+        let chain = chain.and_then(|layer| scan.chain(layer, &layers).map_err(|bad| bad.to_string()));
         disks.push(scan.disk(scan.name(path), format, chain));
     }
     for path in &files {
@@ -452,21 +456,21 @@ impl Scan {
     }
 
     /// A disk with all that it was made of, the newest first.
-    fn chain(&self, newest: &Layer, layers: &BTreeMap<PathBuf, Result<Layer, Bad>>) -> Result<Vec<Layer>, String> {
+    fn chain(&self, newest: &Layer, layers: &BTreeMap<PathBuf, Result<Layer, Bad>>) -> Result<Vec<Layer>, Bad> {
         let mut chain = vec![newest.clone()];
         while let Some((cid, path)) = &chain[chain.len() - 1].parent {
             let name = self.name(path);
             let parent = match layers.get(path) {
                 Some(Ok(parent)) => parent,
-                Some(Err(bad)) => return Err(format!("its parent {name}: {bad}")),
-                None => return Err(Bad::Missing(name).to_string()),
+                Some(Err(bad)) => return Err(Bad::OfParent(name, bad.to_string())),
+                None => return Err(Bad::Missing(name)),
             };
             if parent.cid != *cid {
-                return Err(Bad::Changed(name).to_string());
+                return Err(Bad::Changed(name));
             }
             chain.push(parent.clone());
             if chain.len() > LONGEST_CHAIN {
-                return Err(Bad::Endless.to_string());
+                return Err(Bad::Endless);
             }
         }
         Ok(chain)

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use quick_xml::Reader;
 use quick_xml::XmlVersion;
-use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::{BytesStart, Event};
 use serde::Serialize;
+use stend_instrument::xml::text_of;
 
 use super::Bad;
 
@@ -80,21 +80,11 @@ pub fn read(text: &str) -> Result<Machine, Bad> {
                 }
                 words.clear();
             }
-            Event::Text(text) => words.push_str(&String::from_utf8_lossy(&text)),
-            Event::CData(text) => words.push_str(&String::from_utf8_lossy(&text)),
-            Event::GeneralRef(reference) => {
-                let name = String::from_utf8_lossy(&reference).into_owned();
-                match (reference.resolve_char_ref(), resolve_predefined_entity(&name)) {
-                    (Ok(Some(character)), _) => words.push(character),
-                    (_, Some(character)) => words.push_str(character),
-                    _ => words.push(char::REPLACEMENT_CHARACTER),
-                }
-            }
             // Nobody needs one here, and it may define entities that grow without end.
             Event::DocType(_) => return Err(xml(&"it has a document type")),
             Event::Eof if path.is_empty() && !text.trim().is_empty() => return Ok(machine),
             Event::Eof => return Err(Bad::Cut),
-            _ => {}
+            other => words.extend(text_of(&other)),
         }
     }
 }

@@ -421,11 +421,10 @@ fn command(name: &str, port: u16, tap: Option<&Tap>, wanted: &Checked) -> Vec<St
     }
     option("-device", "virtio-serial-pci".into());
     // What is in the guest reaches nothing outside, but for the host by the tap device.
-    let network = match tap {
-        Some(Tap { device, .. }) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
-        None => {
-            (vm.network == Network::User).then(|| format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"))
-        }
+    let network = match (vm.network, tap) {
+        (Network::User, _) => Some(format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22")),
+        (_, Some(Tap { device, .. })) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
+        (_, None) => None,
     };
     if let Some(network) = network {
         option("-netdev", network);
