@@ -1,24 +1,34 @@
-//! What faults did to a load: how deep it fell, how long until it was back, how long the rebuilding took. Computed on reading, from the marks
-//! and the series that were stored.
+//! What faults and operations did to a load: how deep it fell, how long until it was back, how long the rebuilding took. Computed on reading,
+//! from the marks and the series that were stored.
 
 use std::collections::BTreeMap;
 
 use crate::cause::Cause;
+use crate::metric::Unit;
 use crate::run::{Origin, Repeat, Series};
 use crate::wire::{Deed, Label, MarkKind};
 use stend_stats::median;
 
+/// What counts operations a second, as instruments call it. Reads and writes have a series each; both together are the load.
+const RATES: [(&str, Unit); 4] = [
+    ("iops", Unit::Iops),
+    ("read_iops", Unit::Iops),
+    ("write_iops", Unit::Iops),
+    ("operations_per_s", Unit::OperationsPerSecond),
+];
 /// The load is back when it does so much of what it did before.
 const BACK: f64 = 0.9;
 /// Fewer windows before a fault say nothing of what the load did.
 const LEAST_WINDOWS: usize = 3;
 
-/// What became of the load after one fault.
+/// What became of the load after one fault, or one operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dip {
-    /// The fault.
+    /// What happened.
     pub fault: Label,
-    /// The median of the windows before it, in operations per second.
+    /// The unit of both rates.
+    pub unit: Unit,
+    /// The median of the windows before it.
     pub before: f64,
     /// The lowest window after it, until the load was back, or to its end.
     pub lowest: f64,
@@ -35,14 +45,14 @@ impl Dip {
     }
 }
 
-/// The dips of a repeat, one for each fault that there are enough windows before.
+/// The dips of a repeat, one for each fault and each operation that there are enough windows before.
 pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
-    // Reads and writes have a series each; both together are the load.
-    let mut iops: BTreeMap<i64, f64> = BTreeMap::new();
+    let (mut rates, mut unit): (BTreeMap<i64, f64>, _) = (BTreeMap::new(), Unit::Iops);
     for series in series.iter().filter(|series| series.origin == Origin::Instrument) {
-        if ["iops", "read_iops", "write_iops"].contains(&series.metric.as_str()) {
+        if let Some((_, of_series)) = RATES.iter().find(|(name, _)| *name == series.metric) {
+            unit = *of_series;
             for (t_ns, value) in series.times_ns.iter().zip(&series.values) {
-                *iops.entry(*t_ns).or_default() += value;
+                *rates.entry(*t_ns).or_default() += value;
             }
         }
     }
@@ -52,14 +62,14 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         Some((begin, begin.saturating_add(i64::try_from(report.wall_ns).ok()?)))
     });
     let (begin, end) = measured.unwrap_or((i64::MIN, i64::MAX));
-    let windows: Vec<(i64, f64)> = iops.into_iter().filter(|(t_ns, _)| (begin..=end).contains(t_ns)).collect();
+    let windows: Vec<(i64, f64)> = rates.into_iter().filter(|(t_ns, _)| (begin..=end).contains(t_ns)).collect();
     let mut marks: Vec<_> = repeat.marks.iter().filter(|mark| mark.kind != MarkKind::Phase).collect();
     marks.sort_by_key(|mark| mark.t_ns);
-    let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind == MarkKind::Fault);
+    let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind.may_slow());
     let dip = |(place, fault): (usize, &&crate::wire::Mark)| {
         let since = place.checked_sub(1).map_or(i64::MIN, |before| marks[before].t_ns);
         let until =
-            marks[place + 1..].iter().find(|mark| mark.kind == MarkKind::Fault).map_or(i64::MAX, |next| next.t_ns);
+            marks[place + 1..].iter().find(|mark| mark.kind.may_slow()).map_or(i64::MAX, |next| next.t_ns);
         let values: Vec<f64> =
             windows.iter().filter(|(t_ns, _)| (since..=fault.t_ns).contains(t_ns)).map(|(_, value)| *value).collect();
         let before =
@@ -68,7 +78,7 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
         let Some(fell) = fell else {
             let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
-            return Some(Dip { fault: fault.label.clone(), before, lowest, fell_after: None, length_ns: Some(0) });
+            return Some(Dip { fault: fault.label.clone(), unit, before, lowest, fell_after: None, length_ns: Some(0) });
         };
         // The window in which it fell began with the end of the one before it.
         let began_ns = fell.checked_sub(1).map_or(fault.t_ns, |place| after[place].0);
@@ -78,15 +88,15 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         let back = back.map(|after_fall| fell + after_fall);
         let lowest = after[fell..back.unwrap_or(after.len())].iter().map(|(_, value)| *value).fold(before, f64::min);
         let length_ns = back.map(|back| after[back].0 - fault.t_ns);
-        Some(Dip { fault: fault.label.clone(), before, lowest, fell_after, length_ns })
+        Some(Dip { fault: fault.label.clone(), unit, before, lowest, fell_after, length_ns })
     };
     faults.filter_map(dip).collect()
 }
 
-/// Adds to what was observed, where something broke: `dip_share`, what the deepest dip lost of the load, `dip_ns`, how long the longest one
+/// Adds to what was observed, where something broke or was done to what is loaded: `dip_share`, what the deepest dip lost of the load, `dip_ns`, how long the longest one
 /// lasted, and `rebuild_ns`, how long the longest rebuilding took. Of what cannot be known it is said why.
 pub fn observe(repeat: &mut Repeat, series: &[Series]) {
-    let faults = repeat.marks.iter().filter(|mark| mark.kind == MarkKind::Fault).count();
+    let faults = repeat.marks.iter().filter(|mark| mark.kind.may_slow()).count();
     if faults == 0 {
         return;
     }

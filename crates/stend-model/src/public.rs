@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::cause::Cause;
 use crate::conformance::{Test, Tests};
+use crate::image::Image;
 use crate::identity::short;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
@@ -203,6 +204,7 @@ impl Publisher {
             set,
             table,
             servers,
+            images,
             files,
             guest,
             scenarios,
@@ -222,6 +224,7 @@ impl Publisher {
             set: self.map(set),
             table: table.clone(),
             servers: servers.iter().map(|(name, server)| (plain_name(name).into(), self.server(server))).collect(),
+            images: images.iter().map(|(name, image)| (plain_name(name).into(), self.image(image))).collect(),
             // They are a part of the program.
             files: files.clone(),
             guest: guest.as_ref().map(|guest| self.fact(guest)),
@@ -229,8 +232,14 @@ impl Publisher {
         }
     }
 
+    fn image(&mut self, image: &Image) -> Image {
+        let mirror = self.maybe(image.mirror.as_ref());
+        Image { mirror, files: self.map(&image.files), ..image.clone() }
+    }
+
     fn server(&mut self, server: &Server) -> Server {
         Server {
+            image: server.image.as_deref().map(|name| plain_name(name).into()),
             settings: self.map(&server.settings),
             files: self.map(&server.files),
             prepare: server.prepare.iter().map(|words| self.words(words)).collect(),

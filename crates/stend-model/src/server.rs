@@ -19,6 +19,10 @@ pub const DIRECTORY: &str = "directory";
 pub const PROCESSORS: &str = "processors";
 /// What the address is called in texts on which it listens and at which its load finds it.
 pub const ADDRESS: &str = "address";
+/// What the directory of the server's image is called in texts.
+pub const IMAGE: &str = "image";
+/// What runs the processors of a guest that lies on that image is called so in texts: `kvm` or `tcg`.
+pub const ACCELERATOR: &str = "accelerator";
 /// That address, unless the server stands on the host of the guest that loads it.
 pub const LOOPBACK: &str = "127.0.0.1";
 /// Ports of one server.
@@ -80,6 +84,9 @@ pub struct Server {
     /// The user that it runs as where stend is root, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
+    /// The image of the guests that it runs: the name of one of `images/`, or a TOML file beside the server. It is made first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
 }
 
 /// The server in a line: `nginx with a site of its own (gzip_level=6 sendfile=on)`.
@@ -120,7 +127,7 @@ pub enum ServerMistake {
     Name(String),
     /// One name for two things.
     #[error(
-        "\"{0}\" is the name of two things; ports and settings need a name each, and \"address\", \"directory\" and \"processors\" are taken"
+        "\"{0}\" is the name of two things; ports and settings need a name each, and \"accelerator\", \"address\", \"directory\", \"image\" and \"processors\" are taken"
     )]
     Twice(String),
     /// Too many ports.
@@ -197,7 +204,7 @@ impl Server {
         if self.ports.len() > MOST_PORTS {
             return Err(("ports", ServerMistake::ManyPorts));
         }
-        let mut names = BTreeSet::from([ADDRESS, DIRECTORY, PROCESSORS]);
+        let mut names: BTreeSet<_> = self.of_stend().collect();
         let named =
             self.ports.iter().map(|name| ("ports", name)).chain(self.settings.keys().map(|name| ("settings", name)));
         for (key, name) in named {
@@ -276,12 +283,15 @@ impl Server {
 
     /// What `@name@` may stand for in the texts of its scenarios.
     pub fn names(&self) -> BTreeSet<&str> {
-        self.ports
-            .iter()
-            .chain(self.settings.keys())
-            .map(String::as_str)
-            .chain([ADDRESS, DIRECTORY, PROCESSORS])
-            .collect()
+        let mut names: BTreeSet<&str> = self.of_stend().collect();
+        names.extend(self.ports.iter().chain(self.settings.keys()).map(String::as_str));
+        names
+    }
+
+    /// Of these names those that are neither ports nor settings.
+    fn of_stend(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let of_image = self.image.as_ref().map(|_| [IMAGE, ACCELERATOR]);
+        [ADDRESS, DIRECTORY, PROCESSORS].into_iter().chain(of_image.into_iter().flatten())
     }
 
     /// The server with these values in its texts: ports, its address and directory, the machine's processors. Its own settings are added.

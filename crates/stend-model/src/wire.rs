@@ -189,10 +189,19 @@ pub enum Deed {
 pub enum MarkKind {
     /// The load goes on in another way from here: it is warmed up, it writes, it reads back.
     Phase,
+    /// Something is done to what is loaded: a machine is migrated, a snapshot is taken.
+    Operation,
     /// Something broke, or was broken.
     Fault,
     /// Something was mended.
     Recovery,
+}
+
+impl MarkKind {
+    /// Whether the load may fall at it.
+    pub fn may_slow(self) -> bool {
+        matches!(self, Self::Operation | Self::Fault)
+    }
 }
 
 /// The load was applied once: the work, the time that it took, and whether it was right.
@@ -516,7 +525,7 @@ mod tests {
             (r#"{"event":"sample","t_ns":5}"#, "neither"),
             (r#"{"event":"sample","t_ns":5,"metric":"x"}"#, "go together"),
             (r#"{"event":"mark","t_ns":5,"kind":"fault","label":" "}"#, "empty"),
-            (r#"{"event":"mark","t_ns":5,"kind":"weather","label":"rain"}"#, "`phase`, `fault`, `recovery`"),
+            (r#"{"event":"mark","t_ns":5,"kind":"weather","label":"rain"}"#, "`phase`, `operation`, `fault`, `recovery`"),
             (r#"{"event":"mark","kind":"fault","label":"disk 3 dies"}"#, "t_ns"),
             (r#"{"event":"begin","wire":2,"instrument":"x"}"#, "version 2"),
         ] {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use stend_model::dips::*;
+use stend_model::metric::Unit;
 use stend_model::run::{Origin, Repeat, Series};
 use stend_model::wire::{Deed, Label, Mark, MarkKind};
 
@@ -36,6 +37,7 @@ fn a_dip_has_a_depth_and_a_length() {
         found,
         [Dip {
             fault: Label::Deed(Deed::DiskDies { disk: 3 }),
+            unit: Unit::Iops,
             before: 100.0,
             lowest: 25.0,
             fell_after: None,

@@ -121,7 +121,7 @@ pub(super) fn span(series: &[&Series]) -> (i64, i64) {
 pub(super) struct Moment {
     /// When, on the machine's monotonic clock.
     pub(super) t_ns: i64,
-    /// Its style: `phase`, `fault`, `recovery`, `gate`.
+    /// Its style: `phase`, `operation`, `fault`, `recovery`, `gate`.
     pub(super) class: &'static str,
     pub(super) label: Phrase,
 }

@@ -1,6 +1,5 @@
 //! What faults did to a repeat, in words.
 
-use stend_model::metric::Unit;
 use stend_model::run::{Repeat, Series};
 use stend_model::wire::{Deed, Label};
 
@@ -23,7 +22,7 @@ pub fn what_they_did(repeat: &Repeat, series: &[&Series]) -> Vec<Phrase> {
 }
 
 fn dip_in_words(dip: &Dip) -> Phrase {
-    let (before, lowest) = (Unit::Iops.show(dip.before), Unit::Iops.show(dip.lowest));
+    let (before, lowest) = (dip.unit.show(dip.before), dip.unit.show(dip.lowest));
     let depth = percent(dip.depth());
     let fault = words::label(&dip.fault);
     let fell_after = dip.fell_after.as_ref().map(words::label).unwrap_or_default();

@@ -175,7 +175,7 @@ pub(super) enum Role {
     /// A repeat: `valid`, `warmup`, `invalid`, `failed`; and where it is on an axis of time.
     Repeat(&'static str),
     Band(&'static str),
-    /// Where something happened: `phase`, `fault`, `recovery`, `gate`, `better`, `worse`; what its number stands on, and what stands there.
+    /// Where something happened: `phase`, `operation`, `fault`, `recovery`, `gate`, `better`, `worse`; what its number stands on, and what stands there.
     Flag(&'static str),
     FlagGround(&'static str),
     OnFlag,

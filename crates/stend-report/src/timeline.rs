@@ -48,6 +48,9 @@ pub(super) struct Row {
     pub(super) points: Vec<Points>,
 }
 
+/// Operations a second of what is no storage, as instruments call it.
+const RATE: &str = "operations_per_s";
+
 /// A moment at which something happened.
 pub(super) struct Flag {
     pub(super) number: usize,
@@ -55,7 +58,7 @@ pub(super) struct Flag {
     pub(super) level: usize,
     pub(super) x: f64,
     pub(super) percent: f64,
-    /// Its style: `phase`, `fault`, `recovery`, `gate`.
+    /// Its style: `phase`, `operation`, `fault`, `recovery`, `gate`.
     pub(super) class: &'static str,
     /// When, from the beginning of its repeat.
     pub(super) time: String,
@@ -72,6 +75,7 @@ pub(super) fn draws(series: &Series) -> bool {
             let plain =
                 ["read_", "write_", "trim_"].iter().find_map(|prefix| metric.strip_prefix(prefix)).unwrap_or(metric);
             ["iops", "bandwidth_bytes_per_s"].contains(&plain)
+                || metric == RATE
                 || (plain.starts_with("latency_") && plain.ends_with("_ns"))
                 || lun_metric(metric) == Some("iops")
         }
@@ -79,14 +83,15 @@ pub(super) fn draws(series: &Series) -> bool {
     }
 }
 
-/// Whether a scenario's series are those of storage under load.
-pub(super) fn is_of_storage(series: &[&Series]) -> bool {
-    series.iter().any(|series| series.origin == Origin::Instrument && series.metric.ends_with("iops"))
+/// Whether a scenario's series are those of a load that was looked at all the time.
+fn is_of_load(series: &[&Series]) -> bool {
+    let is_rate = |metric: &str| metric.ends_with("iops") || metric == RATE;
+    series.iter().any(|series| series.origin == Origin::Instrument && is_rate(&series.metric))
 }
 
 /// Draws a scenario's run, with names on the page that begin with `id`; `None` where nothing was loaded that has a timeline.
 pub(super) fn timeline(segments: &[Segment], threads: u32, detail: Detail, id: String) -> Option<Timeline> {
-    if !segments.iter().any(|segment| is_of_storage(&segment.series)) {
+    if !segments.iter().any(|segment| is_of_load(&segment.series)) {
         return None;
     }
     let axis = Axis::new(segments);
@@ -138,7 +143,7 @@ fn row(subject: Subject, repeats: &[(Repeat, f64)], axis: &Axis, detail: Detail,
     lines.retain(|(_, line)| line.iter().any(|stretch| !stretch.is_empty()));
     let values = || lines.iter().flat_map(|(_, line)| line.iter().flatten().map(|point| point.1));
     let (low, high) = (values().reduce(f64::min)?, values().reduce(f64::max)?);
-    let scale = subject.scale();
+    let scale = subject.scale(repeats.iter().any(|(repeat, _)| repeat.has_rate()));
     let (bottom, top, ticks) = if subject.logarithmic() {
         let air = 0.02 + 0.05 * (high / low).log10();
         let (bottom, top) = (low.log10() - air, high.log10() + air);

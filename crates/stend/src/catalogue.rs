@@ -226,11 +226,14 @@ pub(crate) fn image(wanted: &str, directory: &Path) -> Result<Image, CatalogueEr
 fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), CatalogueError> {
     for scenario in &suite.scenarios {
         let Some(name) = &scenario.server else { continue };
+        // Where its image is, if that is a file beside it.
+        let mut beside = directory.to_owned();
         if !suite.servers.contains_key(name) {
             let server = match SERVERS.iter().find(|(own, _)| own == name) {
                 Some((own, text)) => Server::parse(text, &format!("servers/{own}.toml"))?,
                 None if name.ends_with(".toml") => {
                     let path = directory.join(name);
+                    beside = path.parent().unwrap_or(directory).to_owned();
                     let shown = path.display().to_string();
                     Server::parse(&read(&path, &shown)?, &shown)?
                 }
@@ -239,6 +242,9 @@ fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), C
             if let Some(other) = suite.servers.keys().find(|other| plain_name(other) == plain_name(name)) {
                 let (file, servers) = (file.to_owned(), [other.clone(), name.clone()]);
                 return Err(CatalogueError::SameServer { file, servers });
+            }
+            if let Some(wanted) = &server.image {
+                suite.images.insert(name.clone(), image(wanted, &beside)?);
             }
             suite.servers.insert(name.clone(), server);
         }

@@ -111,6 +111,13 @@ pub(super) struct Kept {
     pub(super) is_there: bool,
 }
 
+impl Kept {
+    /// So much space it and a guest on it may take. While an image is made it is there as it is and packed.
+    pub(super) fn takes(&self, image: &Image) -> u64 {
+        if self.is_there { image.size.0 } else { image.size.0.saturating_mul(2) }
+    }
+}
+
 /// The directory of an image by its name.
 fn directory(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use stend_model::cause::Cause;
 use stend_model::machine::ranges;
-use stend_model::server::{ADDRESS, DIRECTORY, PROCESSORS, Server, plain_name};
+use stend_model::image::Image;
+use stend_model::server::{ACCELERATOR, ADDRESS, DIRECTORY, IMAGE, PROCESSORS, Server, plain_name};
 
 use super::basics::Basic;
 use super::control_group::{Counters, Groups, Hierarchies};
@@ -17,7 +18,7 @@ use super::ledger::Begun;
 use super::plan::Plan;
 use super::shell::{plain, shell};
 use super::thing::{Made, Thing, things};
-use super::{Obstacle, Refusal, Up, inside, listed, make_whole, real_path, take_down_at, token};
+use super::{Obstacle, Refusal, Up, image, inside, listed, make_whole, real_path, take_down_at, token, vm};
 use stend_stand::host::{Command, Host, HostError, Local};
 
 /// The directory of the servers, in the one for runs' files.
@@ -332,6 +333,19 @@ fn quoted(words: &[String]) -> String {
     words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect::<Vec<_>>().join(" ")
 }
 
+/// A server as it is to stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// What it is.
+    pub server: &'a Server,
+    /// The image that it names.
+    pub image: Option<&'a Image>,
+    /// Where it listens.
+    pub address: &'a str,
+    /// The directory for runs' files.
+    pub work: &'a str,
+}
+
 /// A server that stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
@@ -344,6 +358,8 @@ pub struct Standing {
     home: String,
     /// Whether it has a process.
     runs: bool,
+    /// The image that its guests lie on, by the name under which it is kept.
+    image: Option<String>,
     /// It stands on this machine, and what loads it is a guest here.
     pub of_host: bool,
 }
@@ -352,6 +368,14 @@ impl Standing {
     /// The control groups that count what it uses.
     pub fn groups(&self) -> impl Iterator<Item = String> {
         self.counters.groups().into_iter()
+    }
+
+    /// Checks that its guests have left their image as it was.
+    ///
+    /// # Errors
+    /// It was changed, or the machine cannot be asked.
+    pub fn check_image(&self, host: &dyn Host, work: &str) -> Result<(), Refusal> {
+        self.image.as_ref().map_or(Ok(()), |name| image::check(host, work, name))
     }
 
     /// Why it does not serve any more, if it does not. If it does, and has printed much, that is forgotten. `host` is measured.
@@ -374,7 +398,7 @@ impl Standing {
     }
 }
 
-/// Sets a server up that listens on this address, or nothing of it. What a killed stend left of one in the same place is taken away first.
+/// Sets a server up, or nothing of it. What a killed stend left of one in the same place is taken away first.
 ///
 /// # Errors
 /// It cannot be prepared or does not start, or the user interrupted it.
@@ -382,14 +406,13 @@ pub fn raise(
     host: &dyn Host,
     probe: &str,
     base: &str,
-    server: &Server,
-    address: &str,
+    wanted: Wanted<'_>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Standing, Refusal> {
     let mut tries = 0;
     loop {
         tries += 1;
-        match raise_once(host, probe, base, server, address, interrupted) {
+        match raise_once(host, probe, base, wanted, interrupted) {
             Err(refusal) if tries < TRIES && refusal.to_string().contains(TAKEN) => {}
             made => return made,
         }
@@ -400,20 +423,24 @@ fn raise_once(
     host: &dyn Host,
     probe: &str,
     base: &str,
-    server: &Server,
-    address: &str,
+    wanted: Wanted<'_>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Standing, Refusal> {
     take_down_at(host, base)?;
     host.make_directory(base)?;
     let base = real_path(host, base)?;
-    let (things, standing) = planned(host, &base, server, address)?;
+    let (things, standing) = planned(host, &base, wanted)?;
     let plan = Plan { things, up: Up::default(), behind_loops: false };
     make_whole(host, probe, &base, Begun::default(), plan, interrupted).map(|_| standing)
 }
 
 /// The things of a server, in the order in which they are made, and what it is then.
-fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Result<(Vec<Thing>, Standing), Refusal> {
+fn planned(host: &dyn Host, base: &str, wanted: Wanted<'_>) -> Result<(Vec<Thing>, Standing), Refusal> {
+    let Wanted { server, image, address, work } = wanted;
+    let of_image = match server.image.as_ref().zip(image) {
+        Some((name, image)) => Some((vm::of_server(host, work, name, image)?, image)),
+        None => None,
+    };
     let token = token();
     let inside = inside(base, &token);
     let of_run = base.rsplit('/').next().unwrap_or_default();
@@ -426,6 +453,9 @@ fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Resul
     let halves = server.is_apart(online.len() as u32).then(|| halves(host, &online));
     let of_server = halves.as_ref().map_or(online.len(), |(of_server, _)| of_server.len());
     values.insert(PROCESSORS.into(), of_server.to_string());
+    if let Some(((kept, accelerator), _)) = &of_image {
+        values.extend([(IMAGE.into(), kept.directory.clone()), (ACCELERATOR.into(), accelerator.to_string())]);
+    }
     let (placed, values) = server.placed(values).map_err(Obstacle::from)?;
     let Server { files, prepare, start, ready, stop, restarts, user, .. } = placed;
     let as_user = |user: &String| ["sh", "-c", AS_USER, "stend-server", user, &home].map(str::to_owned).to_vec();
@@ -434,6 +464,13 @@ fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Resul
         Thing::Basic(Basic::Directory { path: inside.clone() }),
         Thing::Server(OfServer::Home(Home { path: home.clone(), user })),
     ];
+    if let Some(((kept, _), image)) = of_image.as_ref().filter(|((kept, _), _)| !kept.is_there) {
+        let (files, words) = image::steps(image, kept);
+        let file = |(name, contents)| OfServer::ServerFile(Written::new(format!("{home}/{name}"), contents));
+        things.extend(files.into_iter().map(file).map(Thing::Server));
+        things.push(Thing::Server(OfServer::ServerStep(Step::new(&home, words))));
+    }
+    let image = of_image.map(|((kept, _), _)| kept.name);
     things.extend(files.into_iter().map(|(name, contents)| {
         let path = format!("{home}/{name}");
         Thing::Server(OfServer::ServerFile(Written { path, contents, under: under.clone() }))
@@ -445,7 +482,7 @@ fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Resul
     );
     if start.is_empty() {
         let counters = Counters::default();
-        return Ok((things, Standing { values, counters, of_load: None, home, runs: false, of_host: false }));
+        return Ok((things, Standing { values, counters, of_load: None, home, runs: false, image, of_host: false }));
     }
     let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{of_run}-{token}-server"));
     if !cgroups.is_empty() {
@@ -468,7 +505,7 @@ fn planned(host: &dyn Host, base: &str, server: &Server, address: &str) -> Resul
         console: None,
     };
     things.push(Thing::Server(OfServer::Daemon(daemon)));
-    Ok((things, Standing { values, counters, of_load, home, runs: true, of_host: false }))
+    Ok((things, Standing { values, counters, of_load, home, runs: true, image, of_host: false }))
 }
 
 /// The words that start what follows them on these processors only.

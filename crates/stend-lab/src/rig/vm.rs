@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
 use stend_model::target::Where;
 use stend_model::target::vm::{Accelerator, Bus, Disk, Network, Vm};
-use stend_stand::host::{Command, Host};
+use stend_stand::host::{Command, Host, HostError};
 use stend_stand::hosts::GUEST;
 
 use super::ability::{Ability, Need, lack};
@@ -161,32 +161,62 @@ impl Tap {
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
 pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checked, Refusal> {
-    let kept = image::kept(host, work, &vm.image, &image)?;
-    let of_image = (!kept.is_there).then_some(image::NEED);
     let of_tap = (vm.network == Network::Tap).then_some(TAP);
-    let needs = [need(image.architecture)].into_iter().chain(of_image).chain(of_tap);
-    if let Some(missing) = needs.into_iter().find_map(|need| lack(host, &need)) {
-        return Err(Obstacle::NoGuests { missing }.into());
-    }
+    let kept = with_image(host, work, &vm.image, &image, of_tap)?;
     if vm.network == Network::Tap && host.run(&Command::new(["test", "-w", "/dev/net/tun"]))?.exit != Some(0) {
         return Err(Obstacle::NoTap.into());
     }
-    let here = host.run(&Command::new(["uname", "-m"]))?.text();
-    let guests = image.architecture.of_kernel();
-    if !kept.is_there && here.trim() != guests {
-        let translator = host.read_text(&format!("/proc/sys/fs/binfmt_misc/qemu-{guests}")).unwrap_or_default();
-        if !translator.starts_with("enabled") || host.find_program("arch-test").is_none() {
-            return Err(Obstacle::NoForeignPrograms { guests, here: here.trim().into() }.into());
-        }
-    }
-    let accelerator = accelerator(host, &vm, image.architecture, here.trim())?;
+    let accelerator = accelerator(host, vm.accelerator, vm.machine.as_deref(), image.architecture)?;
     memory(host, vm.memory.0)?;
     let made = vm.disks.iter().filter_map(|disk| disk.size).map(|size| size.0).sum::<u64>();
-    // While an image is made it is there as it is and packed.
-    let of_image = if kept.is_there { image.size.0 } else { image.size.0.saturating_mul(2) };
-    space(host, work, made.saturating_add(of_image), &Where::Work)?;
+    space(host, work, made.saturating_add(kept.takes(&image)), &Where::Work)?;
     let luns = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
     Ok(Checked { vm: Vm { accelerator: Some(accelerator), ..vm }, image, kept, luns })
+}
+
+/// The image that guests on this machine lie on, which may have to be made first, if there is all that this takes and what is needed besides.
+fn with_image(
+    host: &dyn Host,
+    work: &str,
+    name: &str,
+    image: &Image,
+    besides: Option<Need>,
+) -> Result<Kept, Refusal> {
+    let kept = image::kept(host, work, name, image)?;
+    let of_image = (!kept.is_there).then_some(image::NEED);
+    let needs = [need(image.architecture)].into_iter().chain(of_image).chain(besides);
+    if let Some(missing) = needs.into_iter().find_map(|need| lack(host, &need)) {
+        return Err(Obstacle::NoGuests { missing }.into());
+    }
+    let (here, guests) = (processor(host)?, image.architecture.of_kernel());
+    if !kept.is_there && here != guests {
+        let translator = host.read_text(&format!("/proc/sys/fs/binfmt_misc/qemu-{guests}")).unwrap_or_default();
+        if !translator.starts_with("enabled") || host.find_program("arch-test").is_none() {
+            return Err(Obstacle::NoForeignPrograms { guests, here }.into());
+        }
+    }
+    Ok(kept)
+}
+
+/// The image that a server's guests lie on, and what runs them, where nothing decides that but the machine.
+///
+/// # Errors
+/// There can be none here.
+pub(super) fn of_server(
+    host: &dyn Host,
+    work: &str,
+    name: &str,
+    image: &Image,
+) -> Result<(Kept, Accelerator), Refusal> {
+    let kept = with_image(host, work, name, image, None)?;
+    space(host, work, kept.takes(image), &Where::Work)?;
+    let accelerator = accelerator(host, None, None, image.architecture)?;
+    Ok((kept, accelerator))
+}
+
+/// The name that the kernel has for the machine's architecture.
+fn processor(host: &dyn Host) -> Result<String, HostError> {
+    Ok(host.run(&Command::new(["uname", "-m"]))?.text().trim().to_owned())
 }
 
 /// Where the LUN lies that a disk is, if it is one.
@@ -224,10 +254,10 @@ fn need(architecture: Architecture) -> Need {
 
 /// Whether guests of this machine's own architecture can be set up here, and by what.
 pub(super) fn ability(host: &dyn Host) -> Ability {
-    let here = host.run(&Command::new(["uname", "-m"])).unwrap_or_default().text();
-    let architecture = if here.trim() == "aarch64" { Architecture::Arm64 } else { Architecture::Amd64 };
+    let here = processor(host).unwrap_or_default();
+    let architecture = if here == "aarch64" { Architecture::Arm64 } else { Architecture::Amd64 };
     let missing = lack(host, &need(architecture)).or_else(|| lack(host, &image::NEED));
-    let by = || match try_kvm(host, here.trim(), architecture, machine(None, architecture)) {
+    let by = || match try_kvm(host, &here, architecture, machine(None, architecture)) {
         Ok(()) => "by KVM".to_owned(),
         Err(said) => format!("by TCG, an emulator, because KVM runs no guest here{said}"),
     };
@@ -241,11 +271,16 @@ fn machine(named: Option<&str>, architecture: Architecture) -> &str {
     })
 }
 
-fn accelerator(host: &dyn Host, vm: &Vm, architecture: Architecture, here: &str) -> Result<Accelerator, Refusal> {
-    if vm.accelerator == Some(Accelerator::Tcg) {
+fn accelerator(
+    host: &dyn Host,
+    wanted: Option<Accelerator>,
+    named: Option<&str>,
+    architecture: Architecture,
+) -> Result<Accelerator, Refusal> {
+    if wanted == Some(Accelerator::Tcg) {
         return Ok(Accelerator::Tcg);
     }
-    match (try_kvm(host, here, architecture, machine(vm.machine.as_deref(), architecture)), vm.accelerator) {
+    match (try_kvm(host, &processor(host)?, architecture, machine(named, architecture)), wanted) {
         (Ok(()), _) => Ok(Accelerator::Kvm),
         (Err(said), Some(_)) => Err(Obstacle::NoKvm { said }.into()),
         (Err(_), None) => Ok(Accelerator::Tcg),

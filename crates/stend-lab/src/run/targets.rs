@@ -13,7 +13,7 @@ use stend_model::target::TargetOfRun;
 
 use super::Observer;
 use super::hosting::{Done, Hosting, address_of_server, is_far};
-use crate::rig::servers::{self, Standing};
+use crate::rig::servers::{self, Standing, Wanted};
 use crate::rig::watched::{Watched, watched};
 use crate::rig::{self, Injector, Needs, Obstacle, Refusal, Up};
 use stend_instrument::LunAddress;
@@ -97,19 +97,23 @@ impl<'a> Rig<'a> {
         // Where there is none, the scenario was skipped.
         let address = address_of_server(self.hosting.as_ref(), scenario).unwrap_or(LOOPBACK);
         let base = servers::base(work, &self.run.id, number, name);
-        let made = servers::raise(host, probe, &base, &wanted, address, &|| self.interrupt.requested());
+        let asked = Wanted { server: &wanted, image: self.run.suite.images.get(name), address, work };
+        let made = servers::raise(host, probe, &base, asked, &|| self.interrupt.requested());
         let standing = match made {
             Ok(mut standing) => {
                 standing.of_host = is_far;
                 Ok(standing)
             }
-            Err(Refusal::Unusable(obstacle)) => match *obstacle {
-                Obstacle::NotMade { thing, said, .. } => {
-                    let said = said.line().map_or(thing, str::to_owned);
-                    Err(Cause::ServerNotMade { server: plain_name(name).to_owned(), said })
-                }
-                obstacle => return Err(obstacle.into()),
-            },
+            Err(Refusal::Unusable(obstacle)) => {
+                let said = match *obstacle {
+                    Obstacle::NotMade { thing, said, .. } => said.line().map_or(thing, str::to_owned),
+                    // It would be another one's image, or none.
+                    Obstacle::ImageChanged { .. } => return Err(Refusal::Unusable(obstacle)),
+                    obstacle if wanted.image.is_some() => obstacle.to_string(),
+                    obstacle => return Err(obstacle.into()),
+                };
+                Err(Cause::ServerNotMade { server: plain_name(name).to_owned(), said })
+            }
             Err(refusal) => return Err(refusal),
         };
         self.servers.insert(name.to_owned(), (wanted, standing));
@@ -144,7 +148,9 @@ impl<'a> Rig<'a> {
         }
         let here = self.hosting.as_ref().map(|hosting| servers::take_down(&Local, &hosting.work, &self.run.id));
         servers::take_down(self.host, self.all_work, &self.run.id)?;
-        here.transpose().map(drop)
+        here.transpose()?;
+        let standing = self.servers.values().filter_map(|(_, standing)| standing.as_ref().ok());
+        standing.filter(|it| !it.of_host).try_for_each(|it| it.check_image(self.host, self.all_work))
     }
 
     /// A server ended: the next repeat has another one.

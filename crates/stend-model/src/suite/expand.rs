@@ -179,6 +179,7 @@ pub(super) fn expand<E: Display>(
         set: changes.variables.clone(),
         table: suite.table.map(Spanned::into_inner),
         servers: BTreeMap::new(),
+        images: BTreeMap::new(),
         files: BTreeMap::new(),
         guest: guest.transpose()?,
         scenarios,

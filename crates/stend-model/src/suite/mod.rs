@@ -28,6 +28,7 @@ pub use layout::{Key, Keys, Layout, LayoutError};
 pub use template::TemplateError;
 
 use crate::identity::identity_of;
+use crate::image::Image;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
 use crate::server::{Server, UnknownPlace, filled};
@@ -73,6 +74,9 @@ pub struct Suite {
     /// The servers that its scenarios load, by the names that they have there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub servers: BTreeMap<String, Server>,
+    /// The images of these servers' guests, by the servers' names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub images: BTreeMap<String, Image>,
     /// The files of the folder beside it, by their paths from there, where it is a part of the program. They are put on the machine for a run.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,

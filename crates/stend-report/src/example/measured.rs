@@ -91,6 +91,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         set: BTreeMap::new(),
         table: None,
         servers: BTreeMap::new(),
+        images: BTreeMap::new(),
         files: BTreeMap::new(),
         guest: None,
         scenarios,

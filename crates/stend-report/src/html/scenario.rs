@@ -455,6 +455,7 @@ fn scenario_run(
 fn moments(repeat: &Repeat) -> Vec<Moment> {
     let class = |kind: MarkKind| match kind {
         MarkKind::Phase => "phase",
+        MarkKind::Operation => "operation",
         MarkKind::Fault => "fault",
         MarkKind::Recovery => "recovery",
     };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stend_model::metric::Unit;
 use stend_model::run::{Origin, Series};
 
+use super::RATE;
 use crate::chart;
 use crate::phrase::Phrase;
 use crate::scale::Scale;
@@ -59,8 +60,10 @@ impl Subject {
         }
     }
 
-    pub(super) fn scale(self) -> Scale {
+    /// `has_rate`: the operations are not those of storage.
+    pub(super) fn scale(self, has_rate: bool) -> Scale {
         match self {
+            Self::Operations if has_rate => Scale::Unit(Unit::OperationsPerSecond),
             Self::Operations | Self::OperationsOfLuns => Scale::Unit(Unit::Iops),
             Self::Bytes => Scale::Unit(Unit::BytesPerSecond),
             Self::Latency => Scale::Unit(Unit::Nanoseconds),
@@ -78,6 +81,7 @@ impl Subject {
     /// The lines of one repeat, from below.
     pub(super) fn lines(self, repeat: &Repeat) -> Vec<(Phrase, Vec<Stretch>)> {
         match self {
+            Self::Operations if repeat.has_rate() => repeat.by_direction(RATE),
             Self::Operations => repeat.by_direction("iops"),
             Self::OperationsOfLuns => {
                 let luns = repeat.of(Origin::Instrument, |name| lun_metric(name).is_some_and(|rest| rest == "iops"));
@@ -127,6 +131,10 @@ pub(super) struct Repeat<'a> {
 }
 
 impl<'a> Repeat<'a> {
+    pub(super) fn has_rate(&self) -> bool {
+        self.named(Origin::Instrument, RATE).is_some()
+    }
+
     fn named(&self, origin: Origin, name: &str) -> Option<&'a Series> {
         self.series.get(&(origin, name)).copied()
     }

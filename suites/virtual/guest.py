@@ -1,0 +1,154 @@
+"""Guests: Debian with databases, on a layer of the image, as libvirt defines them."""
+
+import base64
+import io
+import json
+import os
+import tarfile
+import time
+from xml.sax.saxutils import escape
+
+from nodes import NodeError, wait_until
+
+# What hosts the nodes is the last of the network.
+NETWORK = "10.99.0"
+BOOT = 300
+XML = """
+<domain type="{type}">
+  <name>{name}</name>
+  <memory unit="MiB">{memory}</memory>
+  <vcpu>{cpus}</vcpu>
+  <os>
+    <type arch="x86_64" machine="q35">hvm</type>
+    <kernel>{image}/kernel</kernel>
+    <initrd>{image}/initrd</initrd>
+    <cmdline>root=/dev/vda rw console=ttyS0 panic=-1 systemd.hostname={name}</cmdline>
+  </os>
+  <features><acpi/></features>
+  {cpu}
+  <on_crash>destroy</on_crash>
+  <on_reboot>destroy</on_reboot>
+  <devices>
+    {root_ports}
+    <disk type="file" device="disk">
+      <driver name="qemu" type="qcow2" cache="none"/>
+      <source file="{disk}"/>
+      <target dev="vda" bus="virtio"/>
+      <serial>stend-system</serial>
+    </disk>
+    <disk type="file" device="disk">
+      <driver name="qemu" type="raw"/>
+      <source file="{seed}"/>
+      <target dev="vdb" bus="virtio"/>
+      <readonly/>
+      <serial>stend-seed</serial>
+    </disk>
+    <interface type="bridge">
+      <mac address="{mac}"/>
+      <source bridge="br0"/>
+      <model type="virtio"/>
+      <rom enabled="no"/>
+    </interface>
+    <serial type="file"><source path="{console}"/></serial>
+    <channel type="unix"><target type="virtio" name="org.qemu.guest_agent.0"/></channel>
+    <rng model="virtio"><backend model="random">/dev/urandom</backend></rng>
+    <graphics type="vnc" autoport="yes"/>
+    <video><model type="vga"/></video>
+  </devices>
+</domain>
+"""
+
+
+class Guest:
+    """A guest of this name, whose address ends in `number`."""
+
+    def __init__(self, cluster, name, number, memory=1024, cpus=2, storage="shared"):
+        self.cluster, self.name, self.memory, self.cpus, self.storage = cluster, name, memory, cpus, storage
+        self.address, self.mac = f"{NETWORK}.{number}", f"52:54:00:99:00:{number:02x}"
+        self.seed, self.console = f"{cluster.shared}/{name}.tar", f"{cluster.shared}/{name}.console"
+        # The second one is each node's own.
+        self.disk = f"{cluster.shared if storage == 'shared' else '/var/lib/libvirt/images'}/{name}.qcow2"
+
+    def xml(self):
+        is_kvm = self.cluster.accelerator == "kvm"
+        return XML.format(
+            type="kvm" if is_kvm else "qemu",
+            cpu='<cpu mode="host-model"/>' if is_kvm else '<cpu mode="custom"><model>qemu64</model></cpu>',
+            root_ports='<controller type="pci" index="0" model="pcie-root"/>' + '<controller type="pci" model="pcie-root-port"/>' * 12,
+            image=escape(self.cluster.image),
+            **{key: escape(str(value)) for key, value in vars(self).items() if key != "cluster"},
+        )
+
+    def write_seed(self):
+        network = f"[Match]\nMACAddress={self.mac}\n\n[Network]\nAddress={self.address}/24\nIPv6AcceptRA=no\n".encode()
+        with tarfile.open(self.seed, "w") as archive:
+            entry = tarfile.TarInfo("etc/systemd/network/70-stend.network")
+            entry.size, entry.mode = len(network), 0o644
+            archive.addfile(entry, io.BytesIO(network))
+
+    def make(self, node, backing=None):
+        """Makes its disk, a layer on the image or on another file, and defines it on a node."""
+        self.write_seed()
+        under = backing or f"{self.cluster.image}/disk.qcow2"
+        node.does("run", "qemu-img", "create", "-q", "-f", "qcow2", "-b", under, "-F", "qcow2", self.disk)
+        self.define(node)
+
+    def define(self, node, xml=None):
+        path = f"{self.cluster.shared}/{self.name}.xml"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(xml or self.xml())
+        node.virsh("define", path)
+
+    def start(self, node):
+        node.virsh("start", self.name)
+
+    def remove(self):
+        """Takes it away from all nodes, with its disks."""
+        for node in self.cluster.nodes:
+            if node.answers() and (state := node.state(self.name)) is not None:
+                if state != "shut off":
+                    node.virsh("destroy", self.name)
+                node.virsh("undefine", self.name, "--snapshots-metadata")
+            if self.storage != "shared":
+                node.does("run", "rm", "-f", self.disk)
+        for path in (self.disk, self.seed, self.console, f"{self.cluster.shared}/{self.name}.xml"):
+            if path.startswith(self.cluster.shared) and os.path.exists(path):
+                os.remove(path)
+
+    def agent(self, node, command, timeout=30, **arguments):
+        """What the guest agent answers."""
+        asked = json.dumps({"execute": command, **({"arguments": arguments} if arguments else {})})
+        said = node.virsh("qemu-agent-command", "--timeout", str(int(timeout)), self.name, asked, timeout=timeout + 5)
+        return json.loads(said)["return"]
+
+    def execute(self, node, *words, timeout=120):
+        """What a program in the guest prints."""
+        started = self.agent(node, "guest-exec", path=words[0], arg=list(words[1:]), **{"capture-output": True})
+        until = time.monotonic() + timeout
+        while not (state := self.agent(node, "guest-exec-status", pid=started["pid"]))["exited"]:
+            if time.monotonic() > until:
+                raise NodeError(f"{words[0]} in {self.name} has not ended after {timeout:g} s")
+            time.sleep(0.1)
+        text = {key: base64.b64decode(state.get(key, "")).decode(errors="replace") for key in ("out-data", "err-data")}
+        if state.get("exitcode") != 0:
+            raise NodeError(f"{words[0]} in {self.name}: {(text['err-data'] or text['out-data']).strip()[-200:]}")
+        return text["out-data"]
+
+    def wait_for_agent(self, node):
+        def answers():
+            try:
+                return self.agent(node, "guest-ping", timeout=5) == {}
+            except NodeError:
+                if node.state(self.name) != "running":
+                    raise NodeError(f"{self.name} does not run on {node.name} any more: {self.last_words()}") from None
+                return False
+
+        wait_until(f"the guest agent of {self.name} answers", answers, BOOT, 0.5)
+
+    def last_words(self):
+        try:
+            with open(self.console, "rb") as file:
+                lines = file.read()[-2000:].decode(errors="replace").splitlines()
+        except OSError:
+            return "it has printed nothing"
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it has printed nothing")

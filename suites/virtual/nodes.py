@@ -1,0 +1,82 @@
+"""The nodes of a cluster, by virsh and by the cluster's own script."""
+
+import subprocess
+import time
+
+
+class NodeError(Exception):
+    """A node did not do what it was asked."""
+
+
+def run(words, timeout=120, given=None):
+    """What a program prints."""
+    try:
+        done = subprocess.run(words, input=given, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise NodeError(f"{words[0]} has not ended after {timeout:g} s: {' '.join(words[1:])}") from None
+    if done.returncode != 0:
+        said = " ".join((done.stderr or done.stdout).split()) or f"exit status {done.returncode}"
+        raise NodeError(f"{' '.join(words[:6])}: {said[-500:]}")
+    return done.stdout
+
+
+def wait_until(what, is_so, seconds, pause=0.1):
+    """Waits until something is so, and gives what it is then."""
+    until = time.monotonic() + seconds
+    while not (found := is_so()):
+        if time.monotonic() > until:
+            raise NodeError(f"{what}: not after {seconds:g} s")
+        time.sleep(pause)
+    return found
+
+
+class Node:
+    def __init__(self, script, name, uri):
+        self.script, self.name, self.uri = script, name, uri
+
+    def virsh(self, *words, timeout=120):
+        return run(["virsh", "--quiet", "--connect", self.uri, *words], timeout)
+
+    def answers(self, timeout=5):
+        try:
+            self.virsh("list", "--name", timeout=timeout)
+        except NodeError:
+            return False
+        return True
+
+    def state(self, guest):
+        """As virsh says it: `running`, `shut off`; `None` where the node has no guest of this name."""
+        try:
+            return self.virsh("domstate", guest).strip()
+        except NodeError as error:
+            if "failed to get domain" in str(error) or "no domain" in str(error).lower():
+                return None
+            raise
+
+    def does(self, verb, *words, timeout=120):
+        """What the cluster's script does with it: `power-off`, `power-on`, `cut`, `join`, `run`."""
+        return run(["sh", self.script, verb, self.name, *words], timeout)
+
+
+class Cluster:
+    def __init__(self, directory, image, accelerator):
+        self.directory, self.image, self.accelerator = directory, image, accelerator
+        self.shared = f"{directory}/shared"
+        script = f"{directory}/nodes.sh"
+        self.nodes = [Node(script, *line.split()) for line in run(["sh", script, "list"]).splitlines()]
+        if len(self.nodes) < 2:
+            raise NodeError(f"there are two nodes needed, and {len(self.nodes)} there")
+
+    def other(self, node):
+        return next(other for other in self.nodes if other is not node)
+
+    def mend(self):
+        """Sees to it that all nodes are on and joined, which a repeat that failed may have left otherwise."""
+        for node in self.nodes:
+            node.does("join")
+            node.does("power-on")
+            wait_until(f"{node.name} answers", node.answers, 120)
+
+    def where_runs(self, guest):
+        """The nodes on which a guest runs."""
+        return [node for node in self.nodes if node.answers() and node.state(guest) == "running"]
