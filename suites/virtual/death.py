@@ -43,7 +43,7 @@ def lose(bench, how):
     guest, other = bench.guest, bench.cluster.other(node)
     xml = node.virsh("dumpxml", "--inactive", guest.name)
     second, wrong = SecondStarts(), []
-    with bench.loaded() as rows:
+    with bench.loaded() as (rows,):
         began = mark("fault", f"{node.name} {'dies' if how == 'power-off' else 'is cut off'}")
         node.does(how)
         wait_for_death(node)

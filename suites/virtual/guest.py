@@ -22,7 +22,7 @@ XML = """
     <type arch="x86_64" machine="q35">hvm</type>
     <kernel>{image}/kernel</kernel>
     <initrd>{image}/initrd</initrd>
-    <cmdline>root=/dev/vda rw console=ttyS0 panic=-1 systemd.hostname={name}</cmdline>
+    <cmdline>root=/dev/vda rw console=ttyS0 panic=-1 systemd.hostname={name} systemd.mask=ssh.service</cmdline>
   </os>
   <features><acpi/></features>
   {cpu}
@@ -133,6 +133,11 @@ class Guest:
         if state.get("exitcode") != 0:
             raise NodeError(f"{words[0]} in {self.name}: {(text['err-data'] or text['out-data']).strip()[-200:]}")
         return text["out-data"]
+
+    def burn(self, node, count):
+        """Keeps so many of its processors busy, or none any more."""
+        start = f"for i in $(seq {count}); do sh -c 'while :; do :; done' stend-burns >/dev/null 2>&1 & done"
+        self.execute(node, "sh", "-c", start if count else "pkill -f stend-burn[s] || true")
 
     def wait_for_agent(self, node):
         def answers():

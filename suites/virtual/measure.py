@@ -5,14 +5,23 @@ import contextlib
 import sys
 import time
 
+import balance
+import clones
 import death
+import hotplug
+import limits
 import migration
+import snapshot
 from guest import BOOT, Guest
 from nodes import Cluster, NodeError
 from rows import Postgresql, Rows, all_rows
 from wire import emit
 
-OPERATIONS = {**migration.OPERATIONS, **death.OPERATIONS}
+OPERATIONS = {
+    name: operation
+    for module in (migration, death, snapshot, clones, limits, hotplug, balance)
+    for name, operation in module.OPERATIONS.items()
+}
 
 
 def seconds(text):
@@ -25,6 +34,7 @@ class Bench:
 
     def __init__(self, arguments):
         self.settle, self.rate = arguments.settle, arguments.rate
+        Postgresql.SYNCHRONOUS_COMMIT = arguments.synchronous_commit
         self.cluster = Cluster(arguments.directory, arguments.image, arguments.accelerator)
         self.guest = self.rows = None
 
@@ -33,6 +43,8 @@ class Bench:
         name = f"db-{storage}"
         self.guest = Guest(self.cluster, name, {"shared": 100, "local": 101}[storage], storage=storage)
         self.cluster.mend()
+        for other in {"shared": ["db-local"], "local": ["db-shared", "second"]}[storage]:
+            Guest(self.cluster, other, 0, storage="local" if other == "db-local" else "shared").remove()
         running = self.cluster.where_runs(name)
         if len(running) != 1 or any(node.state(name) for node in self.cluster.nodes if node is not running[0]):
             # There is none yet, or an earlier repeat has failed.
@@ -42,43 +54,66 @@ class Bench:
             self.guest.start(running[0])
         return running[0]
 
+    def start_databases(self, node, databases, guest=None):
+        """Starts in a guest what does not start by itself."""
+        guest = guest or self.guest
+        guest.wait_for_agent(node)
+        for database in databases:
+            guest.execute(node, "systemctl", "start", database.UNIT, timeout=BOOT)
+
     @contextlib.contextmanager
-    def loaded(self):
-        """Loads the database from a little before what is done to a little after it."""
-        self.rows = Rows(Postgresql, self.guest.address, self.rate)
-        self.rows.prepare(BOOT)
-        self.rows.start()
+    def loaded(self, databases=(Postgresql,)):
+        """Loads databases from a little before what is done to a little after it."""
+        self.rows = [Rows(database, self.guest.address, self.rate) for database in databases]
+        for rows in self.rows:
+            rows.prepare(BOOT)
+        for rows in self.rows:
+            rows.start()
         try:
-            self.rows.wait_for_more(0, 60)
+            for rows in self.rows:
+                rows.wait_for_more(0, 60)
             time.sleep(self.settle)
             yield self.rows
             time.sleep(self.settle)
         finally:
-            self.rows.is_over.set()
-        self.rows.stop()
-        self.rows.emit_series()
+            for rows in self.rows:
+                rows.is_over.set()
+        for rows in self.rows:
+            rows.stop()
+        self.rows[0].emit_series()
 
-    def report(self, began, wall, operations, observed, wrong=()):
-        """Compares the rows that are there with those that were acknowledged, and reports. `wrong`: what else is."""
-        found = all_rows(Postgresql, self.guest.address, self.rows.table)
-        lost, complaint = self.rows.judge(found)
-        wrong = [*wrong, *([complaint] if complaint else [])]
-        acknowledged = len(self.rows.acknowledged)
+    def report(self, began, wall, operations, observed, wrong=(), wanted=None):
+        """Compares the rows that are there with those that were acknowledged, or with those of them that are wanted, and reports. `wrong`: what
+        else is."""
+        wrong, lost = [*wrong], 0
+        for rows in self.rows:
+            lost_here, complaint = rows.judge(all_rows(rows.database, self.guest.address, rows.table), wanted)
+            lost += lost_here
+            wrong += [complaint] if complaint else []
+        acknowledged = sum(len(rows.acknowledged) for rows in self.rows) if wanted is None else len(wanted)
+        first = self.rows[0]
+        observed = {
+            "lost_rows": lost,
+            "rows": acknowledged,
+            "connections": first.connections,
+            "latency_p50_ns": first.percentile_ns(0.5),
+            "latency_p99_ns": first.percentile_ns(0.99),
+            **observed,
+        }
+        evidence = f"all {acknowledged} acknowledged rows are there as they were sent"
+        self.emit_repeat(began, wall, {"operations": operations}, observed, wrong, evidence, first.latencies())
+
+    @staticmethod
+    def emit_repeat(began, wall, work, observed, wrong, evidence, latencies=None):
         emit(
             "repeat",
             t_ns=began,
             wall_ns=wall,
-            work={"operations": operations, "rows": acknowledged},
-            observed={
-                "lost_rows": lost,
-                "connections": self.rows.connections,
-                "latency_p50_ns": self.rows.percentile_ns(0.5),
-                "latency_p99_ns": self.rows.percentile_ns(0.99),
-                **observed,
-            },
-            latencies=self.rows.latencies(),
+            work=work,
+            observed=observed,
+            latencies=latencies or {},
             check="failed" if wrong else "passed",
-            evidence="; ".join(wrong) if wrong else f"all {acknowledged} acknowledged rows are there as they were sent",
+            evidence="; ".join(wrong) if wrong else evidence,
         )
 
 
@@ -90,6 +125,7 @@ def main():
     parser.add_argument("--accelerator", choices=["kvm", "tcg"], required=True)
     parser.add_argument("--rate", type=float, required=True, help="rows a second")
     parser.add_argument("--settle", type=seconds, required=True, help="how long the load runs before and after: 5s")
+    parser.add_argument("--synchronous_commit", choices=["on", "off"], required=True, help="of PostgreSQL")
     arguments = parser.parse_args()
     try:
         bench = Bench(arguments)
@@ -104,7 +140,7 @@ def main():
             instrument=f"virtual {arguments.operation}",
             version=versions.get("Running hypervisor", ""),
             build=build,
-            parameters={"operation": arguments.operation, "rate": arguments.rate, "settle_s": arguments.settle},
+            parameters={"operation": arguments.operation, "rate": arguments.rate, "settle_s": arguments.settle, "synchronous_commit": arguments.synchronous_commit},
         )
         OPERATIONS[arguments.operation](bench)
         emit("end", repeats=1)

@@ -14,7 +14,7 @@ def migrate(bench, storage):
         # The layer; what it lies on is on both.
         options.append("--copy-storage-inc")
     took, gaps, downtimes, moved = [], [], [], 0
-    with bench.loaded() as rows:
+    with bench.loaded() as (rows,):
         began = time.monotonic_ns()
         for number in range(2):
             if number:

@@ -20,15 +20,27 @@ def text_of(number):
 
 
 class Postgresql:
-    PORT = 5432
+    NAME, UNIT = "PostgreSQL", "postgresql@15-main.service"
+    SYNCHRONOUS_COMMIT = "on"
+
+    @classmethod
+    def client(cls, address):
+        where = (
+            f"host={address} dbname=postgres user=postgres connect_timeout={PATIENCE} tcp_user_timeout={PATIENCE * 1000}"
+            f" keepalives_idle=1 keepalives_interval=1 keepalives_count={PATIENCE} options='-c synchronous_commit={cls.SYNCHRONOUS_COMMIT}'"
+        )
+        return ["psql", "-X", "-q", "-A", "-t", "-F", " ", "-v", "ON_ERROR_STOP=1", where]
+
+
+class Mariadb:
+    NAME, UNIT = "MariaDB", "mariadb.service"
 
     @staticmethod
     def client(address):
-        where = (
-            f"host={address} dbname=postgres user=postgres connect_timeout={PATIENCE} tcp_user_timeout={PATIENCE * 1000}"
-            f" keepalives_idle=1 keepalives_interval=1 keepalives_count={PATIENCE}"
-        )
-        return ["psql", "-X", "-q", "-A", "-t", "-F", " ", "-v", "ON_ERROR_STOP=1", where]
+        return [
+            "mariadb", f"--host={address}", "--user=stend", "--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect",
+            f"--connect-timeout={PATIENCE}", "stend",
+        ]
 
 
 class Client:
@@ -170,6 +182,10 @@ class Rows(threading.Thread):
                 values |= {"latency_p50_ns": sorted(took)[len(took) // 2], "latency_max_ns": max(took)}
             emit("sample", t_ns=begin + (number + 1) * WINDOW_NS, values=values)
 
+    def rows_until(self, moment_ns):
+        """The rows that were acknowledged by then."""
+        return [number for number, _, acknowledged in self.acknowledged if acknowledged <= moment_ns]
+
     def latencies(self):
         """As counts, rounded to three digits."""
         counts = {}
@@ -182,14 +198,13 @@ class Rows(threading.Thread):
         took = sorted(acknowledged - sent for _, sent, acknowledged in self.acknowledged)
         return took[min(len(took) - 1, int(len(took) * share))]
 
-    def judge(self, found, until_ns=None):
-        """How many acknowledged rows are missing or other than they were sent, and what is wrong, if something is. `until_ns`: those that were
-        acknowledged before."""
-        wanted = [number for number, _, moment in self.acknowledged if until_ns is None or moment <= until_ns]
+    def judge(self, found, wanted=None):
+        """How many acknowledged rows, or of those that are wanted, are missing or other than they were sent; and what is wrong, if something is."""
+        wanted = [number for number, *_ in self.acknowledged] if wanted is None else wanted
         lost = [number for number in wanted if found.get(number) != text_of(number)]
         foreign = set(found) - {number for number, *_ in self.acknowledged} - self.unanswered
         if lost:
-            return len(lost), f"{len(lost)} of {len(wanted)} acknowledged rows are lost or changed, the first is {lost[0]}"
+            return len(lost), f"{self.database.NAME}: {len(lost)} of {len(wanted)} acknowledged rows are lost or changed, the first is {lost[0]}"
         if foreign:
-            return 0, f"there are {len(foreign)} rows that were never sent, such as {min(foreign)}"
+            return 0, f"{self.database.NAME}: there are {len(foreign)} rows that were never sent, such as {min(foreign)}"
         return 0, None

@@ -42,12 +42,12 @@ above=${confined%/*}
 [ ! -e "$above/cpuset.mems" ] || cat "$above/cpuset.mems" >"$confined/cpuset.mems" || exit
 echo "$processors" >"$confined/cpuset.cpus"
 "#;
-/// A process that has just ended may still be counted in its group.
+/// What ran in a group may have made others below it. A process that has just ended may still be counted in its group.
 const REMOVE_CGROUPS: &str = r#"
 for group; do
     tries=0
     while [ -d "$group" ]; do
-        said=$(rmdir "$group" 2>&1) && break
+        said=$(find "$group" -depth -type d -exec rmdir {} + 2>&1) && break
         again "$said"
     done
 done
@@ -75,6 +75,8 @@ impl Made for Groups {
 pub(super) struct Hierarchies {
     /// Version 1, with the controller `cpuacct`.
     cpu: Option<String>,
+    /// Version 1, with the controller `cpu`, if it is not in the one with `cpuacct`.
+    limits: Option<String>,
     /// Version 1, with the controller `memory`.
     memory: Option<String>,
     /// Version 2, and whether groups in it count memory.
@@ -92,6 +94,7 @@ impl Hierarchies {
             host.run(&test).is_ok_and(|output| output.exit == Some(0))
         };
         found.cpu = found.cpu.filter(writable);
+        found.limits = found.limits.filter(writable);
         found.memory = found.memory.filter(writable);
         found.unified = found.unified.filter(|(path, _)| writable(path)).map(|(path, _)| {
             let controllers = host.read_text(&format!("{path}/cgroup.subtree_control")).unwrap_or_default();
@@ -116,6 +119,7 @@ impl Hierarchies {
             }
             match kind {
                 "cgroup" if has("cpuacct") => found.cpu = Some(path.into()),
+                "cgroup" if has("cpu") => found.limits = Some(path.into()),
                 "cgroup" if has("memory") => found.memory = Some(path.into()),
                 "cgroup2" => found.unified = Some((path.into(), false)),
                 _ => {}
@@ -149,6 +153,11 @@ impl Hierarchies {
             }
         }
         (paths, counters)
+    }
+
+    /// The group of this name in which CPU time can be limited, added to the others.
+    pub(super) fn limiting(&self, name: &str, paths: &mut Vec<String>) {
+        paths.extend(self.limits.iter().map(|hierarchy| format!("{hierarchy}/{name}")));
     }
 
     /// The group of this name that keeps its processes to these processors, added to the others.
@@ -226,6 +235,12 @@ mod tests {
         unified.cpuset = Some(("/sys/fs/cgroup".into(), "cpuset.cpus.effective"));
         assert_eq!(unified.confined("g", "0-1", &mut own).unwrap().group, "/sys/fs/cgroup/g");
         assert_eq!(own.len(), 2, "the same group counts");
+        let apart = format!("{}cgroup /cpu cgroup rw,cpu 0 0\n", VERSION_1.replace("cpu,cpuacct", "cpuacct"));
+        let mut paths = Vec::new();
+        Hierarchies::of_mounts(&apart).limiting("g", &mut paths);
+        assert_eq!(paths, ["/cpu/g"]);
+        Hierarchies::of_mounts(VERSION_1).limiting("g", &mut paths);
+        assert_eq!(paths.len(), 1, "the group that counts it limits it too");
         let hybrid = format!("{VERSION_1}cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n");
         assert_eq!(Hierarchies::of_mounts(&hybrid).group("g").0.len(), 2);
         assert_eq!(Hierarchies::of_mounts("tmpfs / tmpfs rw 0 0\n").group("g"), (vec![], Counters::default()));

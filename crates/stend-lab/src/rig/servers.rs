@@ -484,7 +484,12 @@ fn planned(host: &dyn Host, base: &str, wanted: Wanted<'_>) -> Result<(Vec<Thing
         let counters = Counters::default();
         return Ok((things, Standing { values, counters, of_load: None, home, runs: false, image, of_host: false }));
     }
-    let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{of_run}-{token}-server"));
+    let (hierarchies, group) = (Hierarchies::of(host), format!("stend-{of_run}-{token}-server"));
+    let (mut cgroups, counters) = hierarchies.group(&group);
+    if server.image.is_some() {
+        // What runs guests limits them.
+        hierarchies.limiting(&group, &mut cgroups);
+    }
     if !cgroups.is_empty() {
         things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
     }

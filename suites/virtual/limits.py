@@ -1,0 +1,121 @@
+"""Limits that are set while a guest runs, and what is reached under them: disk, processors, network."""
+
+import contextlib
+import json
+import socket
+import threading
+import time
+
+from guest import NETWORK
+from nodes import NodeError
+from wire import mark
+
+SECONDS = 4
+
+
+def limit(bench, what):
+    node = bench.stand()
+    guest = bench.guest
+    guest.wait_for_agent(node)
+    set_to, lift, measure, asked = LIMITS[what](node, guest)
+    began = mark("operation", f"{what}: {asked:g}")
+    try:
+        set_to()
+        reached, wall, work = measure()
+    finally:
+        lift()
+    mark("recovery", "it is lifted")
+    free, _, _ = measure()
+    # Without it there is more, or nothing was shown.
+    wrong = [] if free > reached else [f"with the limit {reached:g} is reached, without it {free:g}"]
+    observed = {"asked": asked, "reached": reached, "reached_share": reached / asked, "unlimited": free}
+    bench.emit_repeat(began, int(wall * 1e9), work, observed, wrong, f"{reached:.4g} of {asked:g} are reached, without the limit {free:.4g}")
+
+
+def fio(node, guest, bs):
+    """IOPS and bytes a second of random writes in the guest, for some seconds."""
+    said = guest.execute(
+        node, "fio", "--name=limit", "--filename=/var/tmp/limit", "--size=32m", "--rw=randwrite", f"--bs={bs}", "--iodepth=8",
+        "--ioengine=libaio", "--direct=1", "--time_based", "--ramp_time=1", f"--runtime={SECONDS}", "--output-format=json", timeout=120,
+    )  # fmt: skip
+    done = json.loads(said[said.index("{") :])["jobs"][0]["write"]
+    return done["iops"], done["bw_bytes"], done["runtime"] / 1000, done["total_ios"], done["io_bytes"]
+
+
+def iops(node, guest):
+    asked = 300
+
+    def measure():
+        reached, _, wall, operations, _ = fio(node, guest, "4k")
+        return reached, wall, {"operations": operations}
+
+    tune = lambda value: node.virsh("blkdeviotune", guest.name, "vda", "--total-iops-sec", str(value), "--live")
+    return lambda: tune(asked), lambda: tune(0), measure, asked
+
+
+def throughput(node, guest):
+    asked = 8 << 20
+
+    def measure():
+        _, reached, wall, _, moved = fio(node, guest, "64k")
+        return reached, wall, {"bytes": moved}
+
+    tune = lambda value: node.virsh("blkdeviotune", guest.name, "vda", "--total-bytes-sec", str(value), "--live")
+    return lambda: tune(asked), lambda: tune(0), measure, asked
+
+
+def processors(node, guest):
+    """Of all virtual processors together, in processors."""
+    asked = 0.6
+
+    def measure():
+        guest.burn(node, guest.cpus)
+        try:
+            time.sleep(1)
+            before, since = used(), time.monotonic()
+            time.sleep(SECONDS)
+            share, wall = used() - before, time.monotonic() - since
+        finally:
+            guest.burn(node, 0)
+        return share / wall, wall, {"operations": share}
+
+    def used():
+        said = node.virsh("domstats", "--vcpu", guest.name).splitlines()
+        return sum(int(line.split("=")[1]) for line in said if line.strip().startswith("vcpu.") and ".time=" in line) / 1e9
+
+    tune = lambda quota: node.virsh("schedinfo", guest.name, "--live", "--set", f"vcpu_quota={quota}")
+    return lambda: tune(int(asked / guest.cpus * 100_000)), lambda: tune(-1), measure, asked
+
+
+def network(node, guest):
+    """To the guest, in bytes a second, by the queue of its network device on the node."""
+    asked = 2 << 20
+    devices = [line.split()[0] for line in node.virsh("domiflist", guest.name).splitlines() if guest.mac in line]
+    if not devices:
+        raise NodeError(f"{guest.name} has no network device on {node.name}")
+
+    def measure():
+        with socket.create_server(("", 0)) as server:
+
+            def give():
+                connection, _ = server.accept()
+                with connection, contextlib.suppress(OSError):
+                    while True:
+                        connection.sendall(bytes(1 << 16))
+
+            giver = threading.Thread(target=give, daemon=True)
+            giver.start()
+            port = server.getsockname()[1]
+            take = f"timeout {SECONDS} cat </dev/tcp/{NETWORK}.254/{port} | wc -c"
+            received = int(guest.execute(node, "bash", "-c", take))
+            giver.join(60)
+            return received / SECONDS, SECONDS, {"bytes": received}
+
+    queue = ["run", "tc", "qdisc"]
+    of_guest = ["dev", devices[0], "root"]
+    set_to = lambda: node.does(*queue, "add", *of_guest, "tbf", "rate", f"{asked * 8}bit", "burst", "64kb", "latency", "50ms")
+    return set_to, lambda: node.does(*queue, "del", *of_guest), measure, asked
+
+
+LIMITS = {"IOPS": iops, "throughput": throughput, "processors": processors, "network": network}
+OPERATIONS = {f"limit: {what}": lambda bench, what=what: limit(bench, what) for what in LIMITS}
