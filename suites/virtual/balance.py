@@ -3,11 +3,12 @@
 import time
 
 from guest import Guest
-from nodes import NodeError
 from wire import emit, mark
 
 # Loads are shares of a node's processors.
-GAP, ROUNDS, COOLDOWN, WINDOW, WATCHED = 0.25, 3, 10, 1.0, 12
+GAP, ROUNDS, COOLDOWN, WINDOW = 0.25, 3, 6, 1.0
+# How many rounds are watched: until one is recommended, and until the next one could be.
+WATCHED = {"dry run": 6, "carried out": 12}
 
 
 class Balancer:
@@ -46,7 +47,8 @@ def used(node):
     return times
 
 
-def balance(bench, carries_out):
+def balance(bench, how):
+    carries_out = how == "carried out"
     cluster = bench.cluster
     node = bench.stand()
     # Another guest on the same node, so that there is something to choose from.
@@ -64,7 +66,7 @@ def balance(bench, carries_out):
         with bench.loaded() as (rows,):
             began = time.monotonic_ns()
             before, then = {one.name: used(one) for one in cluster.nodes}, time.monotonic()
-            for _ in range(WATCHED):
+            for _ in range(WATCHED[how]):
                 time.sleep(WINDOW)
                 now, at = {one.name: used(one) for one in cluster.nodes}, time.monotonic()
                 loads = {
@@ -100,10 +102,7 @@ def balance(bench, carries_out):
     if carries_out and moves != 1:
         wrong.append(f"{moves} migrations, where one was enough: {'; '.join(advice)}")
     observed = {"recommendations": len(advice), "moves": moves, "gap_before_share": max(gaps[:ROUNDS]), "gap_after_share": gaps[-1], "downtime_ns": gap}
-    bench.report(began, wall, WATCHED, observed, wrong)
+    bench.report(wall, observed, wrong)
 
 
-OPERATIONS = {
-    "balancing, dry run": lambda bench: balance(bench, False),
-    "balancing, carried out": lambda bench: balance(bench, True),
-}
+OPERATIONS = {f"balancing, {how}": lambda bench, how=how: balance(bench, how) for how in WATCHED}

@@ -80,7 +80,7 @@ def lose(bench, how):
         "second_starts_refused": second.refused,
         "second_starts": second.done,
     }
-    bench.report(began, answered - began, 1, observed, wrong + second.wrong)
+    bench.report(answered - began, observed, wrong + second.wrong)
 
 
 OPERATIONS = {

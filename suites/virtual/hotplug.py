@@ -49,7 +49,7 @@ def plug(bench, what):
         gap = rows.longest_gap_ns(began)
     os.remove(disk)
     os.remove(description)
-    bench.report(began, came - began, 1, {"unplug_ns": gone - goes, "downtime_ns": gap})
+    bench.report(came - began, {"unplug_ns": gone - goes, "downtime_ns": gap})
 
 
 OPERATIONS = {f"hot plug: {what}": lambda bench, what=what: plug(bench, what) for what in SEES}

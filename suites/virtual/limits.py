@@ -10,7 +10,7 @@ from guest import NETWORK
 from nodes import NodeError
 from wire import mark
 
-SECONDS = 4
+SECONDS = 3
 
 
 def limit(bench, what):

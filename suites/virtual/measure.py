@@ -82,9 +82,9 @@ class Bench:
             rows.stop()
         self.rows[0].emit_series()
 
-    def report(self, began, wall, operations, observed, wrong=(), wanted=None):
-        """Compares the rows that are there with those that were acknowledged, or with those of them that are wanted, and reports. `wrong`: what
-        else is."""
+    def report(self, took_ns, observed, wrong=(), wanted=None):
+        """Compares the rows that are there with those that were acknowledged, or with those of them that are wanted, and reports. `took_ns`: how
+        long was done what is measured. `wrong`: what else is wrong."""
         wrong, lost = [*wrong], 0
         for rows in self.rows:
             lost_here, complaint = rows.judge(all_rows(rows.database, self.guest.address, rows.table), wanted)
@@ -93,15 +93,16 @@ class Bench:
         acknowledged = sum(len(rows.acknowledged) for rows in self.rows) if wanted is None else len(wanted)
         first = self.rows[0]
         observed = {
+            "took_ns": took_ns,
             "lost_rows": lost,
-            "rows": acknowledged,
             "connections": first.connections,
             "latency_p50_ns": first.percentile_ns(0.5),
             "latency_p99_ns": first.percentile_ns(0.99),
             **observed,
         }
         evidence = f"all {acknowledged} acknowledged rows are there as they were sent"
-        self.emit_repeat(began, wall, {"operations": operations}, observed, wrong, evidence, first.latencies())
+        began, ended = first.acknowledged[0][1], first.acknowledged[-1][2]
+        self.emit_repeat(began, ended - began, {"operations": acknowledged}, observed, wrong, evidence, first.latencies())
 
     @staticmethod
     def emit_repeat(began, wall, work, observed, wrong, evidence, latencies=None):

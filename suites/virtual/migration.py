@@ -15,7 +15,6 @@ def migrate(bench, storage):
         options.append("--copy-storage-inc")
     took, gaps, downtimes, moved = [], [], [], 0
     with bench.loaded() as (rows,):
-        began = time.monotonic_ns()
         for number in range(2):
             if number:
                 time.sleep(bench.settle)
@@ -36,7 +35,7 @@ def migrate(bench, storage):
     running = bench.cluster.where_runs(name)
     wrong = [] if running == [node] else [f"{name} runs on {' and '.join(n.name for n in running) or 'no node'}, not on {node.name}"]
     observed = {"downtime_ns": max(gaps), "paused_ns": max(downtimes)}
-    bench.report(began, sum(took), len(took), observed, wrong)
+    bench.report(sum(took) // len(took), observed, wrong)
 
 
 def milliseconds(job, name):

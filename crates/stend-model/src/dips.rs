@@ -68,8 +68,7 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
     let faults = marks.iter().enumerate().filter(|(_, mark)| mark.kind.may_slow());
     let dip = |(place, fault): (usize, &&crate::wire::Mark)| {
         let since = place.checked_sub(1).map_or(i64::MIN, |before| marks[before].t_ns);
-        let until =
-            marks[place + 1..].iter().find(|mark| mark.kind.may_slow()).map_or(i64::MAX, |next| next.t_ns);
+        let until = marks[place + 1..].iter().find(|mark| mark.kind.may_slow()).map_or(i64::MAX, |next| next.t_ns);
         let values: Vec<f64> =
             windows.iter().filter(|(t_ns, _)| (since..=fault.t_ns).contains(t_ns)).map(|(_, value)| *value).collect();
         let before =
@@ -78,7 +77,14 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
         let Some(fell) = fell else {
             let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
-            return Some(Dip { fault: fault.label.clone(), unit, before, lowest, fell_after: None, length_ns: Some(0) });
+            return Some(Dip {
+                fault: fault.label.clone(),
+                unit,
+                before,
+                lowest,
+                fell_after: None,
+                length_ns: Some(0),
+            });
         };
         // The window in which it fell began with the end of the one before it.
         let began_ns = fell.checked_sub(1).map_or(fault.t_ns, |place| after[place].0);

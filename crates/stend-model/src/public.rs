@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 use crate::cause::Cause;
 use crate::conformance::{Test, Tests};
-use crate::image::Image;
 use crate::identity::short;
+use crate::image::Image;
 use crate::machine::{Machine, Software, Tool};
 use crate::run::{Build, Outcome, Repeat, Run, Series, Session, Skipped};
 use crate::server::{Server, plain_name};

@@ -525,7 +525,10 @@ mod tests {
             (r#"{"event":"sample","t_ns":5}"#, "neither"),
             (r#"{"event":"sample","t_ns":5,"metric":"x"}"#, "go together"),
             (r#"{"event":"mark","t_ns":5,"kind":"fault","label":" "}"#, "empty"),
-            (r#"{"event":"mark","t_ns":5,"kind":"weather","label":"rain"}"#, "`phase`, `operation`, `fault`, `recovery`"),
+            (
+                r#"{"event":"mark","t_ns":5,"kind":"weather","label":"rain"}"#,
+                "`phase`, `operation`, `fault`, `recovery`",
+            ),
             (r#"{"event":"mark","kind":"fault","label":"disk 3 dies"}"#, "t_ns"),
             (r#"{"event":"begin","wire":2,"instrument":"x"}"#, "version 2"),
         ] {

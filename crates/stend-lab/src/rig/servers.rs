@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stend_model::cause::Cause;
-use stend_model::machine::ranges;
 use stend_model::image::Image;
+use stend_model::machine::ranges;
 use stend_model::server::{ACCELERATOR, ADDRESS, DIRECTORY, IMAGE, PROCESSORS, Server, plain_name};
 
 use super::basics::Basic;

@@ -175,13 +175,7 @@ pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checke
 }
 
 /// The image that guests on this machine lie on, which may have to be made first, if there is all that this takes and what is needed besides.
-fn with_image(
-    host: &dyn Host,
-    work: &str,
-    name: &str,
-    image: &Image,
-    besides: Option<Need>,
-) -> Result<Kept, Refusal> {
+fn with_image(host: &dyn Host, work: &str, name: &str, image: &Image, besides: Option<Need>) -> Result<Kept, Refusal> {
     let kept = image::kept(host, work, name, image)?;
     let of_image = (!kept.is_there).then_some(image::NEED);
     let needs = [need(image.architecture)].into_iter().chain(of_image).chain(besides);

@@ -36,7 +36,7 @@ const SUITE: &str = "name = \"both\"\ntitle = \"Both\"\nrepeats = 1\nwarmup = 0\
     metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
 
 /// Whether guests can be made here; if not, the test says so and passes, but not under CI.
-fn guests_can_be_made() -> bool {
+pub(crate) fn guests_can_be_made() -> bool {
     let programs = ["mmdebstrap", "qemu-img", "qemu-system-x86_64", "ssh-keygen", "mke2fs"];
     let missing = programs.into_iter().find(|program| {
         let found = Command::new("sh").args(["-c", "PATH=$PATH:/sbin; command -v \"$0\"", program]).output();

@@ -12,6 +12,7 @@ mod any_machine;
 mod bad_input;
 mod before_and_after;
 mod carried;
+mod clusters;
 mod commands;
 mod compare;
 mod compare_names;
