@@ -14,7 +14,6 @@ CLONES = {"layers": 20, "full copies": 2}
 def clone(bench, how):
     template, shared = f"{bench.cluster.image}/disk.qcow2", bench.cluster.shared
     node, count = bench.cluster.nodes[0], CLONES[how]
-    bench.cluster.mend()
     paths = [f"{shared}/clone-{number}.qcow2" for number in range(count)]
     began = mark("operation", f"{count} {how}")
     try:

@@ -111,7 +111,7 @@ class Guest:
     def remove(self):
         """Takes it away from all nodes, with its disks."""
         for node in self.cluster.nodes:
-            if node.answers() and (state := node.state(self.name)) is not None:
+            if node.answers(60) and (state := node.state(self.name)) is not None:
                 if state != "shut off":
                     node.virsh("destroy", self.name)
                 node.virsh("undefine", self.name, "--snapshots-metadata")
@@ -145,14 +145,20 @@ class Guest:
         start = f"for i in $(seq {count}); do sh -c 'while :; do :; done' stend-burns >/dev/null 2>&1 & done"
         self.execute(node, "sh", "-c", start if count else "pkill -f stend-burn[s] || true")
 
+    def has_agent(self, node, seconds):
+        """Whether its agent answers within so many seconds."""
+        try:
+            return self.agent(node, "guest-ping", timeout=seconds) == {}
+        except NodeError:
+            return False
+
     def wait_for_agent(self, node):
         def answers():
-            try:
-                return self.agent(node, "guest-ping", timeout=5) == {}
-            except NodeError:
-                if node.state(self.name) != "running":
-                    raise NodeError(f"{self.name} does not run on {node.name} any more: {self.last_words()}") from None
-                return False
+            if self.has_agent(node, 5):
+                return True
+            if node.state(self.name) != "running":
+                raise NodeError(f"{self.name} does not run on {node.name} any more: {self.last_words()}")
+            return False
 
         wait_until(f"the guest agent of {self.name} answers", answers, BOOT, 0.5)
 

@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 
@@ -37,22 +38,30 @@ class Bench:
         Postgresql.SYNCHRONOUS_COMMIT = arguments.synchronous_commit
         self.cluster = Cluster(arguments.directory, arguments.image, arguments.accelerator)
         self.guest = self.rows = None
+        # It is there while something is done, and stays where that fails.
+        self.unfinished = f"{self.cluster.shared}/unfinished"
 
     def stand(self, storage="shared"):
-        """Sees to it that all nodes are there and the guest runs on one, and gives that."""
+        """Sees to it that the guest runs, alone, and gives the node on which it does."""
         name = f"db-{storage}"
         self.guest = Guest(self.cluster, name, {"shared": 100, "local": 101}[storage], storage=storage)
-        self.cluster.mend()
         for other in {"shared": ["db-local"], "local": ["db-shared", "second"]}[storage]:
             Guest(self.cluster, other, 0, storage="local" if other == "db-local" else "shared").remove()
         running = self.cluster.where_runs(name)
-        if len(running) != 1 or any(node.state(name) for node in self.cluster.nodes if node is not running[0]):
-            # There is none yet, or an earlier repeat has failed.
-            self.guest.remove()
+        if not running:
             running = self.cluster.nodes[:1]
             self.guest.make(running[0])
             self.guest.start(running[0])
         return running[0]
+
+    def do(self, operation):
+        """Does something to nodes and guests that are as they should be."""
+        self.cluster.mend()
+        if os.path.exists(self.unfinished):
+            self.cluster.clear()
+        open(self.unfinished, "w", encoding="utf-8").close()
+        operation(self)
+        os.remove(self.unfinished)
 
     def start_databases(self, node, databases, guest=None):
         """Starts in a guest what does not start by itself."""
@@ -143,7 +152,7 @@ def main():
             build=build,
             parameters={"operation": arguments.operation, "rate": arguments.rate, "settle_s": arguments.settle, "synchronous_commit": arguments.synchronous_commit},
         )
-        OPERATIONS[arguments.operation](bench)
+        bench.do(OPERATIONS[arguments.operation])
         emit("end", repeats=1)
     except (NodeError, OSError) as error:
         sys.exit(f"virtual: {' '.join(str(error).split())}")

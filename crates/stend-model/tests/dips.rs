@@ -135,3 +135,16 @@ fn a_rebuilding_lasts_from_the_replacement_on() {
     ];
     assert_eq!(rebuildings(&repeat(&marks)), [(3, 5 * SECOND)]);
 }
+
+#[test]
+fn an_operation_is_held_against_the_load_as_a_fault_is() {
+    let marks = [
+        (4, MarkKind::Phase, Deed::PowerLost),
+        (4, MarkKind::Operation, Deed::PowerLost),
+        (6, MarkKind::Recovery, Deed::PowerLost),
+    ];
+    let rows = Series { metric: "operations_per_s".into(), ..iops(&[50.0, 50.0, 50.0, 50.0, 0.0, 20.0, 50.0, 50.0]) };
+    let found = dips(&repeat(&marks), &[&rows]);
+    assert_eq!((found.len(), found[0].lowest, found[0].unit), (1, 0.0, Unit::OperationsPerSecond));
+    assert_eq!(found[0].length_ns, Some(3 * SECOND));
+}
