@@ -123,14 +123,24 @@ fn directory(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
 }
 
+/// The name under which an image is kept.
+fn name_of(name: &str, image: &Image) -> String {
+    let plain =
+        stend_model::server::plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
+    format!("{}-{}", plain.collect::<String>(), short(&key(image)))
+}
+
+/// Whether an image has been made.
+pub(super) fn is_made(host: &dyn Host, work: &str, name: &str, image: &Image) -> bool {
+    super::listed(host, &directory(work, &name_of(name, image))).is_ok_and(|files| files.is_some())
+}
+
 /// Looks whether an image has been made, and is as it was made.
 ///
 /// # Errors
 /// It was changed since then, or making it takes root.
 pub(super) fn kept(host: &dyn Host, work: &str, name: &str, image: &Image) -> Result<Kept, Refusal> {
-    let plain =
-        stend_model::server::plain_name(name).chars().filter(|c| c.is_ascii_alphanumeric() || "-_.".contains(*c));
-    let name = format!("{}-{}", plain.collect::<String>(), short(&key(image)));
+    let name = name_of(name, image);
     let directory = directory(work, &name);
     let is_there = super::listed(host, &directory)?.is_some();
     if is_there {

@@ -346,6 +346,14 @@ pub struct Wanted<'a> {
     pub work: &'a str,
 }
 
+impl Wanted<'_> {
+    /// Whether its image has to be made first, which takes minutes.
+    pub fn makes_image(&self, host: &dyn Host) -> bool {
+        let named = self.server.image.as_ref().zip(self.image);
+        named.is_some_and(|(name, image)| !image::is_made(host, self.work, name, image))
+    }
+}
+
 /// A server that stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {

@@ -112,8 +112,8 @@ pub trait Journal {
 pub trait Observer {
     /// The target, told in a line, is made now.
     fn making_target(&mut self, target: &str);
-    /// The server of this title is set up now.
-    fn making_server(&mut self, title: &str);
+    /// The server of this title is set up now. `makes_image`: the image of its guests is made first, which takes minutes.
+    fn making_server(&mut self, title: &str, makes_image: bool);
     /// A repeat starts.
     fn starting(&mut self, step: Step, done: usize, left: Left);
     /// A repeat has been made and stored.

@@ -88,7 +88,6 @@ impl<'a> Rig<'a> {
             return Ok(false);
         }
         self.servers.remove(name);
-        observer.making_server(&wanted.title);
         let place: (&dyn Host, &str, &str) = match &self.hosting {
             Some(hosting) if is_far => (&Local, &hosting.probe, &hosting.work),
             _ => (self.host, self.probe, self.all_work),
@@ -98,6 +97,7 @@ impl<'a> Rig<'a> {
         let address = address_of_server(self.hosting.as_ref(), scenario).unwrap_or(LOOPBACK);
         let base = servers::base(work, &self.run.id, number, name);
         let asked = Wanted { server: &wanted, image: self.run.suite.images.get(name), address, work };
+        observer.making_server(&wanted.title, asked.makes_image(host));
         let made = servers::raise(host, probe, &base, asked, &|| self.interrupt.requested());
         let standing = match made {
             Ok(mut standing) => {

@@ -93,8 +93,12 @@ impl Observer for Progress<'_> {
         self.making("making the target", target);
     }
 
-    fn making_server(&mut self, title: &str) {
-        self.making("starting", title);
+    fn making_server(&mut self, title: &str, makes_image: bool) {
+        if makes_image {
+            self.making("making the image of its guests first, which takes minutes", title);
+        } else {
+            self.making("starting", title);
+        }
     }
 
     fn profiling(&mut self, scenario: &str, number: usize, of: usize) {
