@@ -84,8 +84,8 @@ def balance(bench, how):
                 mark("operation" if carries_out else "phase", f"recommended: {advice[-1]}")
                 if carries_out:
                     ends = {one.name: one for one in cluster.nodes}
-                    ends[origin].virsh("migrate", "--live", "--unsafe", "--persistent", "--undefinesource", guest, ends[to].uri, timeout=300)
-                    moved = mark("recovery", f"{guest} runs on {to}")
+                    guests[guest].migrate(ends[origin], ends[to])
+                    mark("recovery", f"{guest} runs on {to}")
                     moves += 1
                     before, then = {one.name: used(one) for one in cluster.nodes}, time.monotonic()
             wall = time.monotonic_ns() - began

@@ -69,9 +69,7 @@ def lose(bench, how):
         else:
             second.try_on(node, guest)
             node.virsh("undefine", guest.name)
-    running = bench.cluster.where_runs(guest.name)
-    if running != [other]:
-        wrong.append(f"it runs on {' and '.join(n.name for n in running) or 'no node'}, not on {other.name}")
+    wrong += guest.elsewhere(other)
     observed = {
         "detection_ns": detected - began,
         "fencing_ns": fenced - detected,

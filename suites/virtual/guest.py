@@ -108,6 +108,15 @@ class Guest:
     def start(self, node):
         node.virsh("start", self.name)
 
+    def migrate(self, node, to, *options):
+        node.virsh("migrate", "--live", "--unsafe", "--persistent", "--undefinesource", *options, self.name, to.uri, timeout=300)
+
+    def elsewhere(self, node):
+        """What is wrong if it does not run on this node, and on no other."""
+        running = self.cluster.where_runs(self.name)
+        names = " and ".join(one.name for one in running) or "no node"
+        return [] if running == [node] else [f"{self.name} runs on {names}, not on {node.name}"]
+
     def remove(self):
         """Takes it away from all nodes, with its disks."""
         for node in self.cluster.nodes:

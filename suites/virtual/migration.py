@@ -9,11 +9,9 @@ from wire import mark
 def migrate(bench, storage):
     node = bench.stand(storage)
     name = bench.guest.name
-    options = ["--live", "--unsafe", "--persistent", "--undefinesource"]
-    if storage == "local":
-        # The layer; what it lies on is on both.
-        options.append("--copy-storage-inc")
-    took, gaps, downtimes, moved = [], [], [], 0
+    # The layer; what it lies on is on both.
+    options = ["--copy-storage-inc"] if storage == "local" else []
+    took, gaps, downtimes = [], [], []
     with bench.loaded() as (rows,):
         for number in range(2):
             if number:
@@ -22,7 +20,7 @@ def migrate(bench, storage):
             if storage == "local":
                 to.does("run", "qemu-img", "create", "-q", "-f", "qcow2", "-b", f"{bench.cluster.image}/disk.qcow2", "-F", "qcow2", bench.guest.disk)
             begin = mark("operation", f"migration to {to.name}")
-            node.virsh("migrate", *options, name, to.uri, timeout=300)
+            bench.guest.migrate(node, to, *options)
             end = mark("recovery", f"it runs on {to.name}")
             rows.wait_for_more(end, 60)
             took.append(end - begin)
@@ -32,10 +30,8 @@ def migrate(bench, storage):
             if storage == "local":
                 node.does("run", "rm", "-f", bench.guest.disk)
             node = to
-    running = bench.cluster.where_runs(name)
-    wrong = [] if running == [node] else [f"{name} runs on {' and '.join(n.name for n in running) or 'no node'}, not on {node.name}"]
     observed = {"downtime_ns": max(gaps), "paused_ns": max(downtimes)}
-    bench.report(sum(took) // len(took), observed, wrong)
+    bench.report(sum(took) // len(took), observed, bench.guest.elsewhere(node))
 
 
 def milliseconds(job, name):

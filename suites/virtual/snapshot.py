@@ -30,7 +30,6 @@ def of_disk(bench, freezes, databases):
         mark("phase", "the clone starts")
         clone.make(other, backing=guest.disk)
         clone.start(other)
-        clone.wait_for_agent(other)
         bench.start_databases(other, databases, clone)
         lost = 0
         for one in rows:
