@@ -102,7 +102,7 @@ def balance(bench, how):
     if carries_out and moves != 1:
         wrong.append(f"{moves} migrations, where one was enough: {'; '.join(advice)}")
     observed = {"recommendations": len(advice), "moves": moves, "gap_before_share": max(gaps[:ROUNDS]), "gap_after_share": gaps[-1], "downtime_ns": gap}
-    bench.report(wall, observed, wrong)
+    bench.report({"took_ns": wall, **observed}, wrong)
 
 
 OPERATIONS = {f"balancing, {how}": lambda bench, how=how: balance(bench, how) for how in WATCHED}

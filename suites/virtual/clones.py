@@ -3,7 +3,7 @@
 import os
 import time
 
-from guest import BOOT, Guest
+from guest import Guest
 from nodes import run, wait_until
 from rows import Postgresql, Rows
 from wire import mark
@@ -19,7 +19,7 @@ def clone(bench, how):
     try:
         for path in paths:
             words = ["create", "-b", template, "-F", "qcow2"] if how == "layers" else ["convert", template]
-            node.does("run", "qemu-img", words[0], "-q", *(["-O"] if words[0] == "convert" else ["-f"]), "qcow2", *words[1:], path, timeout=600)
+            node.does("run", "qemu-img", words[0], "-q", *(["-O"] if words[0] == "convert" else ["-f"]), "qcow2", *words[1:], path)
         wall = time.monotonic_ns() - began
         taken = sum(os.stat(path).st_blocks * 512 for path in paths)
         observed = {"took_ns": wall / count, "space_bytes": taken / count}
@@ -28,7 +28,7 @@ def clone(bench, how):
         for path in paths[:2]:
             # What is in a layer is compared with what it lies on, and there is nothing of its own in the second one.
             if how != "layers" or path != paths[0]:
-                run(["qemu-img", "compare", "-U", template, path], timeout=600)
+                run(["qemu-img", "compare", "-U", template, path])
     finally:
         for path in paths:
             if os.path.exists(path):
@@ -36,7 +36,7 @@ def clone(bench, how):
     wrong = []
     # What it was when it was made.
     listed = open(f"{bench.cluster.image}/sha256", encoding="utf-8").read()
-    if run(["sha256sum", template], timeout=600).split()[0] not in listed:
+    if run(["sha256sum", template]).split()[0] not in listed:
         wrong.append("the template is not what it was")
     bench.emit_repeat(began, wall, {"operations": count}, observed, wrong, "the clones are alike, and the template has the SHA-256 that it was made with")
 
@@ -52,9 +52,9 @@ def take_rows(bench, node, disk):
         guest.define(node)
         guest.start(node)
         rows = Rows(Postgresql, guest.address, bench.rate)
-        rows.prepare(BOOT)
+        rows.prepare()
         rows.start()
-        wait_until("rows are acknowledged", lambda: len(rows.acknowledged) >= 20, BOOT)
+        wait_until("rows are acknowledged", lambda: len(rows.acknowledged) >= 20)
         rows.stop()
         return mark("phase", "it has taken rows") - began
     finally:

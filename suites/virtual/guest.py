@@ -6,13 +6,13 @@ import json
 import os
 import tarfile
 import time
-from xml.sax.saxutils import escape
+from urllib.parse import parse_qs, urlsplit
+from xml.sax.saxutils import escape, quoteattr
 
-from nodes import NodeError, wait_until
+from nodes import LONGEST, NodeError, wait_until
 
 # What hosts the nodes is the last of the network.
 NETWORK = "10.99.0"
-BOOT = 300
 # What no guest here takes, and each second of which an emulator makes several.
 MASKED = """
 ssh.service e2scrub_reap.service systemd-logind.service systemd-update-utmp.service systemd-binfmt.service
@@ -35,9 +35,8 @@ XML = """
   <on_reboot>destroy</on_reboot>
   <devices>
     {root_ports}
-    <disk type="file" device="disk">
+    {system}
       <driver name="qemu" type="qcow2" cache="none"/>
-      <source file="{disk}"/>
       <target dev="vda" bus="virtio"/>
       <serial>stend-system</serial>
     </disk>
@@ -64,15 +63,26 @@ XML = """
 """
 
 
+def opening(disk):
+    """The beginning of a disk's description: where it is, a file, a block device or an export of NBD."""
+    if disk.startswith("nbd+unix:"):
+        uri = urlsplit(disk)
+        (socket,) = parse_qs(uri.query)["socket"]
+        host = f'<host transport="unix" socket={quoteattr(socket)}/>'
+        return f'<disk type="network" device="disk"><source protocol="nbd" name={quoteattr(uri.path[1:])}>{host}</source>'
+    kind, attribute = ("block", "dev") if disk.startswith("/dev/") else ("file", "file")
+    return f'<disk type="{kind}" device="disk"><source {attribute}={quoteattr(disk)}/>'
+
+
 class Guest:
-    """A guest of this name, whose address ends in `number`."""
+    """A guest of this name, whose address ends in `number`. Its disk lies in the `shared` storage, in its node's own (`local`), or on a LUN."""
 
     def __init__(self, cluster, name, number, memory=1024, cpus=2, storage="shared"):
         self.cluster, self.name, self.memory, self.cpus, self.storage = cluster, name, memory, cpus, storage
         self.address, self.mac = f"{NETWORK}.{number}", f"52:54:00:99:00:{number:02x}"
         self.seed, self.console = f"{cluster.shared}/{name}.tar", f"{cluster.shared}/{name}.console"
-        # The second one is each node's own.
-        self.disk = f"{cluster.shared if storage == 'shared' else '/var/lib/libvirt/images'}/{name}.qcow2"
+        folder = {"shared": cluster.shared, "local": "/var/lib/libvirt/images"}.get(storage)
+        self.disk = f"{folder}/{name}.qcow2" if folder else storage
 
     def xml(self):
         is_kvm = self.cluster.accelerator == "kvm"
@@ -81,6 +91,7 @@ class Guest:
             cpu='<cpu mode="host-model"/>' if is_kvm else '<cpu mode="custom"><model>qemu64</model></cpu>',
             root_ports='<controller type="pci" index="0" model="pcie-root"/>' + '<controller type="pci" model="pcie-root-port"/>' * 12,
             image=escape(self.cluster.image),
+            system=opening(self.disk),
             masked=" ".join(f"systemd.mask={unit}" for unit in MASKED),
             **{key: escape(str(value)) for key, value in vars(self).items() if key != "cluster"},
         )
@@ -109,7 +120,7 @@ class Guest:
         node.virsh("start", self.name)
 
     def migrate(self, node, to, *options):
-        node.virsh("migrate", "--live", "--unsafe", "--persistent", "--undefinesource", *options, self.name, to.uri, timeout=300)
+        node.virsh("migrate", "--live", "--unsafe", "--persistent", "--undefinesource", *options, self.name, to.uri)
 
     def elsewhere(self, node):
         """What is wrong if it does not run on this node, and on no other."""
@@ -120,29 +131,29 @@ class Guest:
     def remove(self):
         """Takes it away from all nodes, with its disks."""
         for node in self.cluster.nodes:
-            if node.answers(60) and (state := node.state(self.name)) is not None:
+            if node.answers() and (state := node.state(self.name)) is not None:
                 if state != "shut off":
                     node.virsh("destroy", self.name)
                 node.virsh("undefine", self.name, "--snapshots-metadata")
-            if self.storage != "shared":
+            if self.storage == "local":
                 node.does("run", "rm", "-f", self.disk)
         for path in (self.disk, self.seed, self.console, f"{self.cluster.shared}/{self.name}.xml"):
             if path.startswith(self.cluster.shared) and os.path.exists(path):
                 os.remove(path)
 
-    def agent(self, node, command, timeout=30, **arguments):
+    def agent(self, node, command, timeout=60, **arguments):
         """What the guest agent answers."""
         asked = json.dumps({"execute": command, **({"arguments": arguments} if arguments else {})})
         said = node.virsh("qemu-agent-command", "--timeout", str(int(timeout)), self.name, asked, timeout=timeout + 5)
         return json.loads(said)["return"]
 
-    def execute(self, node, *words, timeout=120):
+    def execute(self, node, *words):
         """What a program in the guest prints."""
         started = self.agent(node, "guest-exec", path=words[0], arg=list(words[1:]), **{"capture-output": True})
-        until = time.monotonic() + timeout
+        until = time.monotonic() + LONGEST
         while not (state := self.agent(node, "guest-exec-status", pid=started["pid"]))["exited"]:
             if time.monotonic() > until:
-                raise NodeError(f"{words[0]} in {self.name} has not ended after {timeout:g} s")
+                raise NodeError(f"{words[0]} in {self.name} has not ended after {LONGEST:g} s")
             time.sleep(0.1)
         text = {key: base64.b64decode(state.get(key, "")).decode(errors="replace") for key in ("out-data", "err-data")}
         if state.get("exitcode") != 0:
@@ -163,13 +174,13 @@ class Guest:
 
     def wait_for_agent(self, node):
         def answers():
-            if self.has_agent(node, 5):
+            if self.has_agent(node, 10):
                 return True
             if node.state(self.name) != "running":
                 raise NodeError(f"{self.name} does not run on {node.name} any more: {self.last_words()}")
             return False
 
-        wait_until(f"the guest agent of {self.name} answers", answers, BOOT, 0.5)
+        wait_until(f"the guest agent of {self.name} answers", answers, pause=0.5)
 
     def last_words(self):
         try:

@@ -36,7 +36,7 @@ def fio(node, guest, bs):
     """IOPS and bytes a second of random writes in the guest, for some seconds."""
     said = guest.execute(
         node, "fio", "--name=limit", "--filename=/var/tmp/limit", "--size=32m", "--rw=randwrite", f"--bs={bs}", "--iodepth=8",
-        "--ioengine=libaio", "--direct=1", "--time_based", "--ramp_time=1", f"--runtime={SECONDS}", "--output-format=json", timeout=120,
+        "--ioengine=libaio", "--direct=1", "--time_based", "--ramp_time=1", f"--runtime={SECONDS}", "--output-format=json",
     )  # fmt: skip
     done = json.loads(said[said.index("{") :])["jobs"][0]["write"]
     return done["iops"], done["bw_bytes"], done["runtime"] / 1000, done["total_ios"], done["io_bytes"]

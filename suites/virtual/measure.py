@@ -13,14 +13,15 @@ import hotplug
 import limits
 import migration
 import snapshot
-from guest import BOOT, Guest
+import storage
+from guest import Guest
 from nodes import Cluster, NodeError
 from rows import Postgresql, Rows, all_rows
 from wire import emit
 
 OPERATIONS = {
     name: operation
-    for module in (migration, death, snapshot, clones, limits, hotplug, balance)
+    for module in (migration, death, snapshot, clones, limits, hotplug, balance, storage)
     for name, operation in module.OPERATIONS.items()
 }
 
@@ -34,12 +35,36 @@ class Bench:
     """What all operations have: the nodes, a guest with a database, and its load."""
 
     def __init__(self, arguments):
-        self.settle, self.rate = arguments.settle, arguments.rate
+        self.arguments = arguments
+        self.settle, self.rate, self.runtime, self.lun = arguments.settle, arguments.rate, arguments.runtime, arguments.lun
         Postgresql.SYNCHRONOUS_COMMIT = arguments.synchronous_commit
         self.cluster = Cluster(arguments.directory, arguments.image, arguments.accelerator)
         self.guest = self.rows = None
         # It is there while something is done, and stays where that fails.
         self.unfinished = f"{self.cluster.shared}/unfinished"
+
+    def begin(self):
+        """Says what is measured, by what."""
+        versions = dict(line.split(": ", 1) for line in self.cluster.nodes[0].virsh("version").splitlines() if ": " in line)
+        build = {"libvirt": versions.get("Using library", ""), "qemu": versions.get("Running hypervisor", "")}
+        if self.cluster.accelerator == "tcg":
+            build["emulator"] = "qemu-system"
+        given = self.arguments
+        parameters = {
+            "operation": given.operation,
+            "rate": given.rate,
+            "settle_s": given.settle,
+            "synchronous_commit": given.synchronous_commit,
+        }
+        emit(
+            "begin",
+            wire=1,
+            t_ns=time.monotonic_ns(),
+            instrument=f"virtual {given.operation}",
+            version=build["qemu"],
+            build=build,
+            parameters=parameters,
+        )
 
     def stand(self, storage="shared"):
         """Sees to it that the guest runs, alone, and gives the node on which it does."""
@@ -68,19 +93,19 @@ class Bench:
         guest = guest or self.guest
         guest.wait_for_agent(node)
         for database in databases:
-            guest.execute(node, "systemctl", "start", database.UNIT, timeout=BOOT)
+            guest.execute(node, "systemctl", "start", database.UNIT)
 
     @contextlib.contextmanager
     def loaded(self, databases=(Postgresql,)):
         """Loads databases from a little before what is done to a little after it."""
         self.rows = [Rows(database, self.guest.address, self.rate) for database in databases]
         for rows in self.rows:
-            rows.prepare(BOOT)
+            rows.prepare()
         for rows in self.rows:
             rows.start()
         try:
             for rows in self.rows:
-                rows.wait_for_more(0, 60)
+                rows.wait_for_more(0)
             time.sleep(self.settle)
             yield self.rows
             time.sleep(self.settle)
@@ -91,9 +116,9 @@ class Bench:
             rows.stop()
         self.rows[0].emit_series()
 
-    def report(self, took_ns, observed, wrong=(), wanted=None):
-        """Compares the rows that are there with those that were acknowledged, or with those of them that are wanted, and reports. `took_ns`: how
-        long was done what is measured. `wrong`: what else is wrong."""
+    def report(self, observed, wrong=(), wanted=None):
+        """Compares the rows that are there with those that were acknowledged, or with those of them that are wanted, and reports. `wrong`: what
+        else is wrong."""
         wrong, lost = [*wrong], 0
         for rows in self.rows:
             lost_here, complaint = rows.judge(all_rows(rows.database, self.guest.address, rows.table), wanted)
@@ -102,7 +127,6 @@ class Bench:
         acknowledged = sum(len(rows.acknowledged) for rows in self.rows) if wanted is None else len(wanted)
         first = self.rows[0]
         observed = {
-            "took_ns": took_ns,
             "lost_rows": lost,
             "connections": first.connections,
             "latency_p50_ns": first.percentile_ns(0.5),
@@ -136,22 +160,13 @@ def main():
     parser.add_argument("--rate", type=float, required=True, help="rows a second")
     parser.add_argument("--settle", type=seconds, required=True, help="how long the load runs before and after: 5s")
     parser.add_argument("--synchronous_commit", choices=["on", "off"], required=True, help="of PostgreSQL")
+    parser.add_argument("--lun", help="where a disk on a pool is: a path or an NBD URI")
+    parser.add_argument("--runtime", type=seconds, default=0, help="how long the load runs on the pool: 20s")
     arguments = parser.parse_args()
     try:
         bench = Bench(arguments)
-        versions = dict(line.split(": ", 1) for line in bench.cluster.nodes[0].virsh("version").splitlines() if ": " in line)
-        build = {"libvirt": versions.get("Using library", ""), "qemu": versions.get("Running hypervisor", "")}
-        if arguments.accelerator == "tcg":
-            build["emulator"] = "qemu-system"
-        emit(
-            "begin",
-            wire=1,
-            t_ns=time.monotonic_ns(),
-            instrument=f"virtual {arguments.operation}",
-            version=versions.get("Running hypervisor", ""),
-            build=build,
-            parameters={"operation": arguments.operation, "rate": arguments.rate, "settle_s": arguments.settle, "synchronous_commit": arguments.synchronous_commit},
-        )
+        if arguments.lun is None:
+            bench.begin()
         bench.do(OPERATIONS[arguments.operation])
         emit("end", repeats=1)
     except (NodeError, OSError) as error:

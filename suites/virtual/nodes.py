@@ -5,11 +5,15 @@ import subprocess
 import time
 
 
+# What takes longer has failed, in seconds: not what a slow machine takes, but what nobody would wait for.
+LONGEST = 600
+
+
 class NodeError(Exception):
     """A node did not do what it was asked."""
 
 
-def run(words, timeout=120, given=None):
+def run(words, timeout=LONGEST, given=None):
     """What a program prints."""
     try:
         done = subprocess.run(words, input=given, capture_output=True, text=True, timeout=timeout, check=False)
@@ -21,12 +25,12 @@ def run(words, timeout=120, given=None):
     return done.stdout
 
 
-def wait_until(what, is_so, seconds, pause=0.1):
+def wait_until(what, is_so, pause=0.1):
     """Waits until something is so, and gives what it is then."""
-    until = time.monotonic() + seconds
+    until = time.monotonic() + LONGEST
     while not (found := is_so()):
         if time.monotonic() > until:
-            raise NodeError(f"{what}: not after {seconds:g} s")
+            raise NodeError(f"{what}: not after {LONGEST:g} s")
         time.sleep(pause)
     return found
 
@@ -35,10 +39,10 @@ class Node:
     def __init__(self, script, name, uri):
         self.script, self.name, self.uri = script, name, uri
 
-    def virsh(self, *words, timeout=120):
+    def virsh(self, *words, timeout=LONGEST):
         return run(["virsh", "--quiet", "--connect", self.uri, *words], timeout)
 
-    def answers(self, timeout=5):
+    def answers(self, timeout=60):
         try:
             self.virsh("list", "--name", timeout=timeout)
         except NodeError:
@@ -54,9 +58,9 @@ class Node:
                 return None
             raise
 
-    def does(self, verb, *words, timeout=120):
+    def does(self, verb, *words):
         """What the cluster's script does with it: `power-off`, `power-on`, `cut`, `join`, `run`."""
-        return run(["sh", self.script, verb, self.name, *words], timeout)
+        return run(["sh", self.script, verb, self.name, *words])
 
 
 class Cluster:
@@ -76,7 +80,7 @@ class Cluster:
         for node in self.nodes:
             node.does("join")
             node.does("power-on")
-            wait_until(f"{node.name} answers", node.answers, 120)
+            wait_until(f"{node.name} answers", node.answers)
 
     def clear(self):
         """Takes all guests away from all nodes, with their disks, whatever state they are in."""
@@ -91,4 +95,4 @@ class Cluster:
 
     def where_runs(self, guest):
         """The nodes on which a guest runs."""
-        return [node for node in self.nodes if node.answers(60) and node.state(guest) == "running"]
+        return [node for node in self.nodes if node.answers() and node.state(guest) == "running"]

@@ -3,11 +3,12 @@
 import hashlib
 import os
 import select
+import socket
 import subprocess
 import threading
 import time
 
-from nodes import NodeError, wait_until
+from nodes import LONGEST, NodeError, wait_until
 from wire import emit
 
 WINDOW_NS = 500_000_000
@@ -20,31 +21,40 @@ def text_of(number):
 
 
 class Postgresql:
-    NAME, UNIT = "PostgreSQL", "postgresql@15-main.service"
+    NAME, UNIT, PORT = "PostgreSQL", "postgresql@15-main.service", 5432
     SYNCHRONOUS_COMMIT = "on"
 
     @classmethod
     def client(cls, address):
         where = (
-            f"host={address} dbname=postgres user=postgres connect_timeout={PATIENCE} tcp_user_timeout={PATIENCE * 1000}"
+            f"host={address} dbname=postgres user=postgres connect_timeout={LONGEST} tcp_user_timeout={PATIENCE * 1000}"
             f" keepalives_idle=1 keepalives_interval=1 keepalives_count={PATIENCE} options='-c synchronous_commit={cls.SYNCHRONOUS_COMMIT}'"
         )
         return ["psql", "-X", "-q", "-A", "-t", "-F", " ", "-v", "ON_ERROR_STOP=1", where]
 
 
 class Mariadb:
-    NAME, UNIT = "MariaDB", "mariadb.service"
+    NAME, UNIT, PORT = "MariaDB", "mariadb.service", 3306
 
     @staticmethod
     def client(address):
         return [
             "mariadb", f"--host={address}", "--user=stend", "--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect",
-            f"--connect-timeout={PATIENCE}", "stend",
+            f"--connect-timeout={LONGEST}", "stend",
         ]
 
 
 class Client:
     """A database's own client, which is asked a statement after the other."""
+
+    @classmethod
+    def connect(cls, database, address):
+        """`None`: nothing takes connections there. Asked first, because a client that is given time for a slow database also takes it for none."""
+        try:
+            socket.create_connection((address, database.PORT), timeout=1).close()
+        except OSError:
+            return None
+        return cls(database, address)
 
     def __init__(self, database, address):
         self.process = subprocess.Popen(
@@ -87,7 +97,7 @@ def all_rows(database, address, table):
     """Each row that there is: its number and its text."""
     done = subprocess.run(
         database.client(address), input=f"SELECT number, text FROM {table} ORDER BY number;\n", capture_output=True, text=True,
-        timeout=120, check=False,
+        timeout=LONGEST, check=False,
     )
     if done.returncode != 0:
         raise NodeError(f"the rows cannot be read: {done.stderr.strip()[-200:]}")
@@ -105,21 +115,26 @@ class Rows(threading.Thread):
         self.unanswered, self.connections, self.complaint = set(), 0, ""
         self.is_over = threading.Event()
 
-    def prepare(self, seconds):
+    def prepare(self):
         """Waits for the database, and makes an empty table."""
+        self.wait_for_database(
+            f"DROP TABLE IF EXISTS {self.table}; CREATE TABLE {self.table}"
+            " (number bigint PRIMARY KEY, text varchar(300) NOT NULL);"
+        )
 
-        def is_made():
-            client = Client(self.database, self.address)
-            statement = (
-                f"DROP TABLE IF EXISTS {self.table}; CREATE TABLE {self.table}"
-                " (number bigint PRIMARY KEY, text varchar(300) NOT NULL); SELECT 1;"
-            )
-            said = client.ask(statement)
+    def wait_for_database(self, statements=""):
+        """Waits until the database has done these."""
+
+        def has_done():
+            client = Client.connect(self.database, self.address)
+            if client is None:
+                return False
+            said = client.ask(f"{statements} SELECT 1;")
             self.complaint = client.close()
             return said == "1"
 
         try:
-            wait_until("the database answers", is_made, seconds, 0.3)
+            wait_until("the database answers", has_done, pause=0.3)
         except NodeError as error:
             raise NodeError(f"{error}: {self.complaint[-200:]}") from None
 
@@ -127,7 +142,10 @@ class Rows(threading.Thread):
         number, client, due = 0, None, time.monotonic()
         while not self.is_over.is_set():
             if client is None:
-                client = Client(self.database, self.address)
+                client = Client.connect(self.database, self.address)
+                if client is None:
+                    time.sleep(0.1)
+                    continue
                 self.connections += 1
             # What was not sent while nobody answered is not sent at once afterwards.
             due = max(due + 1 / self.rate, time.monotonic() - 1 / self.rate)
@@ -148,11 +166,11 @@ class Rows(threading.Thread):
         if client is not None:
             client.close()
 
-    def wait_for_more(self, since_ns, seconds):
+    def wait_for_more(self, since_ns):
         """Waits until a row that was sent later is acknowledged, and gives when it was."""
         first = lambda: next((row[2] for row in self.acknowledged[-100:] if row[1] > since_ns), None)
         try:
-            return wait_until("a row is acknowledged", first, seconds, 0.01)
+            return wait_until("a row is acknowledged", first, pause=0.01)
         except NodeError as error:
             raise NodeError(f"{error}: {self.complaint[-200:]}") from None
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 
-from guest import BOOT, Guest
+from guest import Guest
 from nodes import NodeError, wait_until
 from rows import Mariadb, Postgresql, Rows, all_rows
 from wire import mark
@@ -23,7 +23,7 @@ def of_disk(bench, freezes, databases):
         take(node, guest, layer, freezes)
         ended = mark("recovery", "it is taken")
         for one in rows:
-            one.wait_for_more(ended, 60)
+            one.wait_for_more(ended)
         gap = max(one.longest_gap_ns(began) for one in rows)
         clone = Guest(bench.cluster, "clone", 110)
         clone.remove()
@@ -33,17 +33,17 @@ def of_disk(bench, freezes, databases):
         bench.start_databases(other, databases, clone)
         lost = 0
         for one in rows:
-            Rows(one.database, clone.address, 1, "unused").prepare(BOOT)
+            Rows(one.database, clone.address, 1, "unused").prepare()
             lost_here, complaint = one.judge(all_rows(one.database, clone.address, one.table), one.rows_until(began))
             lost += lost_here
             wrong += [f"in the clone: {complaint}"] if complaint else []
         mark("phase", "the clone is looked into")
         clone.remove()
         # Not into the template, which lies below.
-        node.virsh("blockcommit", guest.name, "vda", "--active", "--pivot", "--shallow", "--wait", timeout=300)
+        node.virsh("blockcommit", guest.name, "vda", "--active", "--pivot", "--shallow", "--wait")
         os.remove(layer)
         mark("phase", "the snapshot is merged")
-    bench.report(ended - began, {"downtime_ns": gap, "lost_in_clone_rows": lost}, wrong)
+    bench.report({"took_ns": ended - began, "downtime_ns": gap, "lost_in_clone_rows": lost}, wrong)
 
 
 def take(node, guest, layer, freezes):
@@ -73,7 +73,7 @@ def thaw(node, guest):
         except NodeError:
             return False
 
-    wait_until(f"the file systems of {guest.name} are thawed", is_thawed, 120)
+    wait_until(f"the file systems of {guest.name} are thawed", is_thawed)
 
 
 def that_fails(bench):
@@ -85,21 +85,21 @@ def that_fails(bench):
         began = mark("operation", "a snapshot to where none can be")
         took.append(refused(lambda: take(node, guest, "/proc/none.qcow2", True), wrong))
         failed = mark("recovery", "it has failed, and the guest is thawed")
-        rows.wait_for_more(failed, 60)
+        rows.wait_for_more(failed)
         time.sleep(bench.settle)
         agent = guest.execute(node, "pidof", "qemu-ga").strip()
         node.virsh("guest-agent-timeout", guest.name, "--timeout", str(AGENT))
         # It answers that it will, and stops for a while that is longer than anybody waits for it.
         guest.execute(node, "sh", "-c", f"(sleep 1; kill -STOP {agent}; sleep {AGENT * 4}; kill -CONT {agent}) >/dev/null 2>&1 &")
-        wait_until("the guest agent hangs", lambda: not guest.has_agent(node, 1), 60)
+        wait_until("the guest agent hangs", lambda: not guest.has_agent(node, 1))
         mark("operation", "a snapshot while the agent hangs")
         layer = f"{bench.cluster.shared}/{guest.name}.never.qcow2"
         took.append(refused(lambda: take(node, guest, layer, True), wrong))
         failed = mark("recovery", "it has failed, and the guest is thawed")
         node.virsh("guest-agent-timeout", guest.name, "--timeout", "-2")
-        rows.wait_for_more(failed, 60)
+        rows.wait_for_more(failed)
         gap = rows.longest_gap_ns(began)
-    bench.report(sum(took) // len(took), {"downtime_ns": gap}, wrong)
+    bench.report({"took_ns": sum(took) // len(took), "downtime_ns": gap}, wrong)
 
 
 def refused(attempt, wrong):
@@ -118,16 +118,16 @@ def with_memory(bench):
     guest, wrong = bench.guest, []
     with bench.loaded() as (rows,):
         began = mark("operation", "a snapshot with memory")
-        node.virsh("snapshot-create-as", guest.name, "memory", timeout=600)
+        node.virsh("snapshot-create-as", guest.name, "memory")
         taken = mark("recovery", "it is taken")
-        rows.wait_for_more(taken, 120)
+        rows.wait_for_more(taken)
         gap = rows.longest_gap_ns(began)
         time.sleep(bench.settle)
         reverts = mark("operation", "it is reverted to")
-        node.virsh("snapshot-revert", guest.name, "memory", "--running", timeout=600)
+        node.virsh("snapshot-revert", guest.name, "memory", "--running")
         reverted = mark("recovery", "it runs as it was")
-        again = rows.wait_for_more(reverted, 120)
-        node.virsh("snapshot-delete", guest.name, "memory", timeout=600)
+        again = rows.wait_for_more(reverted)
+        node.virsh("snapshot-delete", guest.name, "memory")
     # What was acknowledged after the snapshot is gone, as it must be; what was before and after all this is there.
     undone = [number for number, sent, _ in rows.acknowledged if taken < sent < reverts]
     kept = [number for number, _, moment in rows.acknowledged if moment <= began or moment > reverted]
@@ -135,7 +135,7 @@ def with_memory(bench):
     if not undone or remaining:
         wrong.append(f"of {len(undone)} rows from after the snapshot {len(remaining)} are still there")
     observed = {"downtime_ns": gap, "revert_ns": reverted - reverts, "revert_to_row_ns": again - reverts, "undone_rows": len(undone)}
-    bench.report(taken - began, observed, wrong, kept)
+    bench.report({"took_ns": taken - began, **observed}, wrong, kept)
 
 
 OPERATIONS = {

@@ -21,6 +21,7 @@ pub mod xml;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt;
 
 pub use self::finished::Finished;
 pub use self::fio::suite as fio_files;
@@ -236,6 +237,13 @@ pub enum LunAddress {
     Path(String),
     /// An export of a server that speaks NBD, by its URI.
     Nbd(String),
+}
+
+impl fmt::Display for LunAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Path(text) | Self::Nbd(text)) = self;
+        f.write_str(text)
+    }
 }
 
 impl Place {

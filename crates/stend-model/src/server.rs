@@ -127,7 +127,7 @@ pub enum ServerMistake {
     Name(String),
     /// One name for two things.
     #[error(
-        "\"{0}\" is the name of two things; ports and settings need a name each, and \"accelerator\", \"address\", \"directory\", \"image\" and \"processors\" are taken"
+        "\"{0}\" is the name of two things; ports and settings need a name each, and \"accelerator\", \"address\", \"directory\", \"image\", \"processors\", \"lun0\", \"lun1\" and so on are taken"
     )]
     Twice(String),
     /// Too many ports.
@@ -205,13 +205,14 @@ impl Server {
             return Err(("ports", ServerMistake::ManyPorts));
         }
         let mut names: BTreeSet<_> = self.of_stend().collect();
+        let taken = |name: &str| lun_number(name).is_some();
         let named =
             self.ports.iter().map(|name| ("ports", name)).chain(self.settings.keys().map(|name| ("settings", name)));
         for (key, name) in named {
             if !is_name(name) {
                 return Err((key, ServerMistake::Name(name.clone())));
             }
-            if !names.insert(name) {
+            if taken(name) || !names.insert(name) {
                 return Err((key, ServerMistake::Twice(name.clone())));
             }
         }
@@ -336,32 +337,58 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
-/// A text with values for its names. An `@` that no name follows with another `@` stands for itself.
+/// What `@lun3@` means is LUN 3 of the run's target.
+pub(crate) fn lun_number(name: &str) -> Option<u32> {
+    name.strip_prefix("lun")?.parse().ok()
+}
+
+/// A stretch of a text with names.
+enum Part<'a> {
+    /// It stands for itself.
+    Text(&'a str),
+    /// It has a value: what stands between two `@`.
+    Name(&'a str),
+}
+
+/// An `@` that no name follows with another `@` stands for itself.
+fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let named = rest.strip_prefix('@').and_then(|behind| behind.split_once('@')).filter(|(name, _)| is_name(name));
+        if let Some((name, after)) = named {
+            rest = after;
+            return Some(Part::Name(name));
+        }
+        let end = rest.char_indices().skip(1).find(|(_, sign)| *sign == '@').map_or(rest.len(), |(place, _)| place);
+        let (before, after) = rest.split_at(end);
+        rest = after;
+        Some(Part::Text(before))
+    })
+}
+
+/// The names in a text.
+pub(crate) fn names_in(text: &str) -> impl Iterator<Item = &str> {
+    parts(text).filter_map(|part| match part {
+        Part::Name(name) => Some(name),
+        Part::Text(_) => None,
+    })
+}
+
+/// A text with values for its names.
 ///
 /// # Errors
 /// It names something that has no value.
 pub fn filled(text: &str, values: &BTreeMap<String, String>) -> Result<String, UnknownPlace> {
-    let mut filled = String::new();
-    let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('@') {
-        filled.push_str(before);
-        match behind.split_once('@').filter(|(name, _)| is_name(name)) {
-            Some((name, after)) => {
-                let unknown = || UnknownPlace {
-                    name: name.into(),
-                    known: values.keys().map(|name| format!("@{name}@")).collect(),
-                };
-                filled.push_str(values.get(name).ok_or_else(unknown)?);
-                rest = after;
-            }
-            None => {
-                filled.push('@');
-                rest = behind;
-            }
-        }
-    }
-    filled.push_str(rest);
-    Ok(filled)
+    let unknown =
+        |name: &str| UnknownPlace { name: name.into(), known: values.keys().map(|name| format!("@{name}@")).collect() };
+    let value = |part| match part {
+        Part::Text(text) => Ok(text),
+        Part::Name(name) => values.get(name).map(String::as_str).ok_or_else(|| unknown(name)),
+    };
+    parts(text).map(value).collect()
 }
 
 #[cfg(test)]
@@ -401,6 +428,7 @@ mod tests {
             ),
             ("stop = \"KILL\"\n", 5, "TERM, INT"),
             ("[settings]\nhttp = \"1\"\n", 5, "name of two things"),
+            ("[settings]\nlun3 = \"1\"\n", 5, "\"lun3\" is the name of two things"),
             ("[settings]\nHttp = \"1\"\n", 5, "\"Http\" is no name"),
             ("[settings]\nx = \"@http@\"\n", 5, "@processors@"),
             ("prepare = [[]]\n", 5, "\"prepare\" is empty"),

@@ -466,7 +466,7 @@ fn faults_have_a_time_and_are_mended() {
         assert!(error.contains(part) && !error.contains('\n'), "{faults}: {error}");
     }
     let other = scenario(&format!("faults = [{die}, {replace}]\n"));
-    assert!(complaint(&other, 3).contains("needs an instrument that loads a target: \"fio\""));
+    assert!(complaint(&other, 3).contains("the instrument \"fio\", or a command that names @lun0@"));
 }
 
 #[test]

@@ -184,7 +184,7 @@ pub(crate) fn suite(wanted: &str, changes: &Changes) -> Result<Suite, CatalogueE
     if let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == wanted) {
         let file = format!("suites/{name}.toml");
         let mut suite = parse(text, &file, Path::new("."))?;
-        let of_it = SUITE_FILES.iter().filter(|(suite, ..)| suite == name);
+        let of_it = SUITE_FILES.iter().filter(|(folder, ..)| text.contains(&format!("{{suite_directory}}/{folder}/")));
         suite.files = of_it.map(|(_, path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
         note_files(&mut suite);
         with_servers(&mut suite, Path::new("."), &file)?;
@@ -248,8 +248,10 @@ fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), C
             }
             suite.servers.insert(name.clone(), server);
         }
-        let values = suite.servers[name].names().into_iter().map(|name| (name.to_owned(), String::new())).collect();
-        scenario.at_server(&values).map_err(|source| CatalogueError::ServerName {
+        let of_server = suite.servers[name].names().into_iter().map(str::to_owned);
+        let of_target = scenario.luns_named().map(|number| format!("lun{number}"));
+        let values = of_server.chain(of_target).map(|name| (name, String::new())).collect();
+        scenario.placed(&values).map_err(|source| CatalogueError::ServerName {
             file: file.to_owned(),
             scenario: scenario.name.clone(),
             source,

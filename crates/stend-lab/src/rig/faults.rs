@@ -86,7 +86,7 @@ impl Needs {
     }
 }
 
-/// Checks that the target has what the suite's faults name, as far as that is settled.
+/// Checks that the target has what the suite names of it, as far as that is settled: LUNs, and what fails.
 ///
 /// # Errors
 /// It has not, or there is no target; one line that says what would be right.
@@ -95,6 +95,12 @@ pub fn check(suite: &Suite, target: Option<&Target>) -> Result<(), Refusal> {
         let refuse = |&fault: &Fault, error: BadFault| {
             Err(Misuse::Fault { scenario: scenario.name.clone(), fault, error }.into())
         };
+        if let Some(number) = scenario.luns_named().max()
+            && target.is_none_or(|target| number >= target.luns)
+        {
+            let (scenario, luns) = (scenario.name.clone(), target.map(|target| target.luns));
+            return Err(Misuse::NamedLun { scenario, number, luns }.into());
+        }
         let mut dead = BTreeSet::new();
         for fault in &scenario.faults {
             let Some(target) = target else {

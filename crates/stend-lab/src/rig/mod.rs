@@ -32,13 +32,13 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use stend_model::plan::fresh_seed;
 use stend_model::run::is_run_id;
-use stend_model::suite::Suite;
+use stend_model::suite::{Scenario, Suite};
 use stend_model::target::vm::Vm;
 use stend_model::target::{Target, TargetOfRun};
 
 pub use ability::{Ability, Missing, all as abilities};
 pub use control_group::Counters;
-pub use faults::{Injector, Needs, by_front, check as check_faults};
+pub use faults::{Injector, Needs, by_front, check as check_named};
 pub use found::found;
 pub use refusal::{BadFault, ForRoot, Hint, ManagerLack, Misuse, Obstacle, Refusal, Said};
 
@@ -196,19 +196,19 @@ pub fn settle(host: &dyn Host, target: Target) -> Result<Target, Refusal> {
 /// # Errors
 /// No scenario of the suite loads LUNs, or one has a place of its own for them, or the machine's loader cannot reach them.
 pub fn fit(host: &dyn Host, suite: &mut Suite, target: &Target) -> Result<(), Refusal> {
-    let mut loads = false;
+    if !suite.scenarios.iter().any(Scenario::loads_luns) {
+        return Err(Misuse::NothingLoads { suite: suite.name.clone() }.into());
+    }
+    let mut by_fio = false;
     for scenario in suite.scenarios.iter_mut().filter(|scenario| scenario.instrument.loads_luns()) {
-        loads = true;
+        by_fio = true;
         if scenario.parameters.get("directory").is_some_and(|directory| !directory.is_empty()) {
             return Err(Misuse::OwnDirectory { scenario: scenario.name.clone() }.into());
         }
         stend_instrument::fit_to_luns(scenario, target)
             .map_err(|error| Misuse::Load { scenario: scenario.name.clone(), error })?;
     }
-    if !loads {
-        return Err(Misuse::NothingLoads { suite: suite.name.clone() }.into());
-    }
-    check::check_load(host, target)
+    if by_fio { check::check_load(host, target) } else { Ok(()) }
 }
 
 /// Checks that a suite that was fitted to the targets of two sides does the same work on both, and that nothing of it is lost when the
@@ -225,7 +225,7 @@ pub fn check_same_work(one: &Suite, other: &Suite) -> Result<(), Refusal> {
             return Err(Misuse::OtherWork { scenario: of_one.name.clone(), parameter: name.clone(), sides }.into());
         }
         let prepares = of_one.is_precondition() || of_one.steady.is_some();
-        if prepares && of_one.instrument.loads_luns() {
+        if prepares && of_one.loads_luns() {
             return Err(Misuse::Prepares { scenario: of_one.name.clone() }.into());
         }
     }

@@ -67,10 +67,25 @@ pub enum Misuse {
         error: FioError,
     },
     /// Nothing in the suite loads LUNs.
-    #[error("suite \"{suite}\" has no scenario that loads a target; those of fio do, as in vostok-2021")]
+    #[error(
+        "suite \"{suite}\" has no scenario that loads a target; those of fio do, as in vostok-2021, and commands that name @lun0@"
+    )]
     NothingLoads {
         /// The suite.
         suite: String,
+    },
+    /// A command names a LUN that there is not.
+    #[error("scenario \"{scenario}\" loads lun{number}, and {}", match luns {
+        None => "there is no target; give one, as in --target targets/faults.toml".to_owned(),
+        Some(luns) => format!("the target has lun0 to lun{}; set luns = {}", luns.saturating_sub(1), number + 1),
+    })]
+    NamedLun {
+        /// The scenario.
+        scenario: String,
+        /// The LUN's number.
+        number: u32,
+        /// How many the target has, if there is one.
+        luns: Option<u32>,
     },
     /// The targets of two sides make a scenario two different works.
     #[error(

@@ -304,7 +304,14 @@ impl<'a> Attempts<'a> {
         };
         let in_place = self.suite_directory.as_ref().map(|directory| scenario.in_directory(directory));
         let scenario = in_place.as_ref().unwrap_or(scenario);
-        let placed = server.as_ref().map(|(_, standing)| scenario.at_server(&standing.values)).transpose()?;
+        let of_server = server.as_ref().map(|(_, standing)| standing.values.clone());
+        let mut placed = None;
+        if of_server.is_some() || scenario.luns_named().next().is_some() {
+            let mut values = of_server.unwrap_or_default();
+            let luns = &self.place_of(scenario).luns;
+            values.extend(luns.iter().enumerate().map(|(number, lun)| (format!("lun{number}"), lun.to_string())));
+            placed = Some(scenario.placed(&values)?);
+        }
         let mut made = self.make_as_it_is(placed.as_ref().unwrap_or(scenario))?;
         // Without its server the load fails in whatever way, or measures errors.
         if let (Some((name, standing)), Some(attempt)) = (&server, &mut made)
@@ -536,18 +543,29 @@ impl<'a> Attempts<'a> {
         let deadline = Instant::now() + scenario.timeout.0 + GUARD_GRACE;
         let mut faults = match &self.injector {
             Some(injector) if !scenario.faults.is_empty() => {
-                Some(Faults::begin(scenario, self.host, self.probe, injector))
+                Some(Faults::of(scenario, self.host, self.probe, injector))
             }
             _ => None,
         };
+        // What prints the wire says when it begins; a tool begins with its start.
+        let mut begins = matches!(scenario.instrument, Instrument::Adapter(_));
         let mut printed = Printed::of(scenario);
         loop {
-            if let Some(faults) = &mut faults {
+            if let Some(faults) = &mut faults
+                && begins
+            {
                 faults.go_on();
             }
             match process.next(if faults.is_some() { FAULT_INTERVAL } else { INTERRUPT_INTERVAL }) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
+                    if let Some(faults) = &mut faults
+                        && !begins
+                        && matches!(parse_line(&text), Ok(Some(Event::Begin(_))))
+                    {
+                        begins = true;
+                        faults.begin();
+                    }
                     if attempt.take_line(&text, &mut printed, &mut take) {
                         process.stop();
                     }
@@ -705,7 +723,9 @@ impl Reading {
         attempt.failure = attempt.failure.take().or_else(complaint);
         let Self { begin, reports, marks, tests, mut series, kept, .. } = self;
         attempt.begin = begin;
+        // Those of its faults are there already.
         attempt.marks.extend(marks);
+        attempt.marks.sort_by_key(|mark| mark.t_ns);
         attempt.tests = tests.take();
         attempt.report = reports.into_iter().next();
         attempt.series = series.take(Origin::Instrument);

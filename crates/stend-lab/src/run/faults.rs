@@ -60,8 +60,8 @@ enum State {
 }
 
 impl<'a> Faults<'a> {
-    /// The faults of a scenario whose load starts now.
-    pub(super) fn begin(scenario: &Scenario, host: &'a dyn Host, probe: &'a str, injector: &'a Injector<'a>) -> Self {
+    /// The faults of a scenario whose load is started now.
+    pub(super) fn of(scenario: &Scenario, host: &'a dyn Host, probe: &'a str, injector: &'a Injector<'a>) -> Self {
         Self {
             host,
             probe,
@@ -74,6 +74,11 @@ impl<'a> Faults<'a> {
             causes: Vec::new(),
             broken: None,
         }
+    }
+
+    /// The load runs only now.
+    pub(super) fn begin(&mut self) {
+        self.started = Instant::now();
     }
 
     /// Does what is due, and looks how what goes on by itself is getting on.

@@ -471,7 +471,7 @@ fn repeat_of(run: &Run, mut attempt: Attempt, machine: Vec<Series>, which: Which
 fn as_judged(run: &Run, step: Step) -> Scenario {
     let mut scenario = run.suite.scenarios[step.scenario].clone();
     let beside = run.target_of(step.side).is_some_and(|of_run| of_run.target.works_beside_the_load());
-    if beside && scenario.instrument.loads_luns() {
+    if beside && scenario.loads_luns() {
         scenario.gates.foreign_cpu = Some(Gate::Off);
     }
     scenario

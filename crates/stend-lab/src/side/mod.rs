@@ -272,7 +272,7 @@ pub fn skipped(suite: &Suite, sides: &[Side]) -> Vec<Skipped> {
         let reason = match lacking {
             Some(name) => Cause::ParameterLacking { parameter: name.to_owned() },
             None if only_builds && !matches!(scenario.instrument, Instrument::Probe(_)) => Cause::NotNative,
-            None if only_target && !scenario.instrument.loads_luns() => Cause::NotOnTarget,
+            None if only_target && !scenario.loads_luns() => Cause::NotOnTarget,
             None => continue,
         };
         skipped.push(Skipped { scenario: scenario.name.clone(), reason, remedy: None });

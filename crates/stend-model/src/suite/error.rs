@@ -298,7 +298,7 @@ pub enum ScenarioError {
         text: String,
     },
     /// Its instrument loads no target that could break.
-    #[error("\"faults\" needs an instrument that loads a target: {able}", able = adapters(|known| known.loads_targets))]
+    #[error("\"faults\" needs what loads a target: the instrument {able}, or a command that names @lun0@", able = adapters(|known| known.loads_targets))]
     NoTarget,
     /// What breaks makes no sense.
     #[error(transparent)]

@@ -458,14 +458,15 @@ fn scenario(
             return Err(at(ScenarioError::Span { name, span }));
         }
     }
+    let instrument = instrument(text, values, &mut places).map_err(at)?;
     Ok(Scenario {
         name: filled(&text.name)?,
         family: None,
         measures: text.measures.as_deref().map(filled).transpose()?,
         rate: text.rate.as_ref().map(|rate| self::rate(rate, text, values)).transpose().map_err(at)?,
-        faults: faults(text, &parameters, values).map_err(at)?,
+        faults: faults(text, &parameters, values, &instrument).map_err(at)?,
         steady: text.steady,
-        instrument: instrument(text, values, &mut places).map_err(at)?,
+        instrument,
         parameters,
         server: text.server.as_deref().map(filled).transpose()?,
         server_on: text.server_on,
@@ -587,9 +588,10 @@ fn faults(
     text: &ScenarioText,
     parameters: &BTreeMap<String, String>,
     values: &BTreeMap<String, String>,
+    instrument: &Instrument,
 ) -> Result<Vec<Fault>, ScenarioError> {
-    let able = ADAPTERS.iter().find(|known| text.instrument.as_deref() == Some(known.name));
-    if !text.faults.is_empty() && !able.is_some_and(|known| known.loads_targets) {
+    let is_able = instrument.loads_luns() || super::luns_named(instrument, parameters).next().is_some();
+    if !text.faults.is_empty() && !is_able {
         return Err(ScenarioError::NoTarget);
     }
     Ok(super::faults::faults(&text.faults, parameters, values)?)

@@ -31,7 +31,7 @@ use crate::identity::identity_of;
 use crate::image::Image;
 use crate::metric::{Expression, Metric, Unit};
 use crate::quantity::{Share, Span};
-use crate::server::{Server, UnknownPlace, filled};
+use crate::server::{Server, UnknownPlace, filled, lun_number, names_in};
 use crate::target::vm::Vm;
 
 /// A suite, ready to be planned: every scenario is concrete.
@@ -285,11 +285,21 @@ impl Scenario {
         self.places.get(text).map_or(text, String::as_str)
     }
 
-    /// The scenario with these values for the `@name@` of its server.
+    /// Whether it loads the LUNs of a run's target.
+    pub fn loads_luns(&self) -> bool {
+        self.instrument.loads_luns() || self.luns_named().next().is_some()
+    }
+
+    /// The numbers of the LUNs that its command or a parameter names, as `@lun0@`.
+    pub fn luns_named(&self) -> impl Iterator<Item = u32> + use<'_> {
+        luns_named(&self.instrument, &self.parameters)
+    }
+
+    /// The scenario with these values for the `@name@` of its server and of the target's LUNs.
     ///
     /// # Errors
-    /// Something there names what the server has not.
-    pub fn at_server(&self, values: &BTreeMap<String, String>) -> Result<Self, UnknownPlace> {
+    /// Something there names what neither has.
+    pub fn placed(&self, values: &BTreeMap<String, String>) -> Result<Self, UnknownPlace> {
         let mut scenario = self.clone();
         for value in scenario.parameters.values_mut() {
             *value = filled(value, values)?;
@@ -367,8 +377,21 @@ pub enum Instrument {
     Command(Vec<String>),
 }
 
+/// The numbers of the LUNs that a command or its parameters name.
+fn luns_named<'a>(
+    instrument: &'a Instrument,
+    parameters: &'a BTreeMap<String, String>,
+) -> impl Iterator<Item = u32> + use<'a> {
+    let words = match instrument {
+        Instrument::Command(words) => words.as_slice(),
+        Instrument::Probe(_) | Instrument::Adapter(_) => &[],
+    };
+    let parameters = parameters.values().filter(|_| !words.is_empty());
+    words.iter().chain(parameters).flat_map(|text| names_in(text)).filter_map(lun_number)
+}
+
 impl Instrument {
-    /// Whether it loads the LUNs of a run's target.
+    /// Whether it loads the LUNs of a run's target, all of them, by itself.
     pub fn loads_luns(&self) -> bool {
         self.known().is_some_and(|known| known.loads_targets)
     }

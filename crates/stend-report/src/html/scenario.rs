@@ -196,7 +196,7 @@ impl<'a> Indexed<'a> {
 
 /// Whether nothing but storage is loaded: there the drawings are the result, as in the articles.
 fn is_of_storage(suite: &Suite) -> bool {
-    suite.scenarios.iter().all(|scenario| scenario.instrument.loads_luns())
+    suite.scenarios.iter().all(stend_model::suite::Scenario::loads_luns)
 }
 
 fn view(input: &Input, indexed: &[Indexed], anchor: usize, name: &str, detail: Detail) -> Result<ScenarioView> {

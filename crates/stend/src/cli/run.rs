@@ -250,7 +250,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
             wanted.suite.name
         )));
     }
-    check_faults(&wanted.suite, &wanted.targets)?;
+    check_named(&wanted.suite, &wanted.targets)?;
     if !arguments.switch.is_empty() {
         switching::check(global, arguments, &wanted, &destinations)?;
     }
@@ -339,17 +339,17 @@ fn targets(arguments: &Arguments, sides: &[Side]) -> Result<Vec<Target>, Failure
 }
 
 /// Checks that each of the targets has what the suite's faults name.
-fn check_faults(suite: &Suite, targets: &[Target]) -> Result<(), rig::Refusal> {
+fn check_named(suite: &Suite, targets: &[Target]) -> Result<(), rig::Refusal> {
     if targets.is_empty() {
-        return rig::check_faults(suite, None);
+        return rig::check_named(suite, None);
     }
-    targets.iter().try_for_each(|target| rig::check_faults(suite, Some(target)))
+    targets.iter().try_for_each(|target| rig::check_named(suite, Some(target)))
 }
 
 /// Fits the suite to the target, or to those of both sides, which must make the same of it.
 fn fit(host: &dyn Host, suite: &mut Suite, targets: &[Target]) -> Result<(), rig::Refusal> {
     // What makes a pool may have been chosen only now.
-    check_faults(suite, targets)?;
+    check_named(suite, targets)?;
     let as_it_was = suite.clone();
     for (place, target) in targets.iter().enumerate() {
         let mut fitted = as_it_was.clone();

@@ -31,6 +31,7 @@ fn own_suite(stand: &Stand) -> String {
     let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"", "image = \"small.toml\"");
     let suite = changed(read("suites/virtual.toml"), "cluster = \"libvirt\"", "cluster = \"libvirt.toml\"");
     let gates = suite.lines().find(|line| line.starts_with("gates = ")).unwrap().to_owned();
+    let suite = changed(suite, "timeout = \"15min\"", "timeout = \"1h\"");
     let suite = format!("{}\n{NO_GATES}", changed(suite, &gates, ""));
     for (name, text) in [("small.toml", image), ("libvirt.toml", server), ("own.toml", suite)] {
         fs::write(stand.path().join(name), text).unwrap();
@@ -84,9 +85,12 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
     let ended_run = stand.fine(&[&run[..], &["migration, shared", "--only", "cut off"]].concat());
     let shown = stand.json(&["show", "last"])["run"].clone();
     let repeats = shown["repeats"].as_array().unwrap();
+    // A repeat that failed is made once more.
+    for repeat in repeats {
+        assert_eq!(repeat["outcome"], "valid", "{}\n{}\n{}", repeat["error_output"], repeat["outcome"], ended_run.err);
+    }
     assert_eq!(repeats.len(), 2, "{shown:#}");
     for repeat in repeats {
-        assert_eq!(repeat["outcome"], "valid", "{repeat:#}\n{}", ended_run.err);
         let observed = &repeat["report"]["observed"];
         assert_eq!(observed["lost_rows"], 0.0, "{observed}");
         assert!(repeat["report"]["work"]["operations"].as_f64().unwrap() > 10.0, "{repeat:#}");
@@ -131,12 +135,16 @@ fn every_operation_passes() {
         return;
     }
     let stand = Stand::new();
-    let run = ["run", "virtual", "--scale", "0.5", "-r", "1", "--even-if-unfit", "--no-progress"];
-    let ended = stand.fine(&run);
-    let shown = stand.json(&["show", "last"])["run"].clone();
-    assert_eq!(shown["run"]["skipped"].as_array().map_or(0, Vec::len), 0, "{}", ended.err);
-    for repeat in shown["repeats"].as_array().unwrap() {
-        assert_eq!(repeat["outcome"], "valid", "{repeat:#}");
+    let of_pool = root().join("targets/guests.toml");
+    for suite in [&["virtual"][..], &["virtual-storage", "--target", of_pool.to_str().unwrap()]] {
+        let run = [&["run"][..], suite, &["--scale", "0.5", "-r", "1", "--even-if-unfit", "--no-progress"]].concat();
+        let ended = stand.fine(&run);
+        let shown = stand.json(&["show", "last"])["run"].clone();
+        assert_eq!(shown["run"]["skipped"].as_array().map_or(0, Vec::len), 0, "{}", ended.err);
+        for repeat in shown["repeats"].as_array().unwrap() {
+            assert_eq!(repeat["outcome"], "valid", "{}\n{}", repeat["error_output"], repeat["outcome"]);
+            assert_eq!(repeat["report"]["observed"]["lost_rows"].as_f64().unwrap_or_default(), 0.0, "{repeat:#}");
+        }
     }
     nothing_is_left(&stand);
     assert_eq!(left_of_nodes(&stand), [""; 0]);

@@ -309,6 +309,70 @@ fn a_rebuilding_that_never_begins_is_not_asked_for_once_more_than_is_said() {
     assert_eq!(traces(&stand), [""; 0], "and all is taken down");
 }
 
+/// What loads one LUN by itself: begins late, waits until its second word is there, and writes to its first.
+const OWN_LOAD: &str = r#"
+now() { read -r up _ </proc/uptime; echo "$((${up%.*} * 100 + 1${up#*.} - 100))0000000"; }
+sleep 0.5
+echo "{\"event\":\"mark\",\"t_ns\":$(now),\"kind\":\"phase\",\"label\":\"it begins\"}"
+echo '{"event":"begin","wire":1,"instrument":"own"}'
+while [ ! -e "$2" ]; do sleep 0.05; done
+dd if=/dev/urandom of="$1" bs=1M count=4 conv=fsync,notrunc status=none
+echo "{\"event\":\"repeat\",\"t_ns\":$(now),\"wall_ns\":1000000,\"work\":{\"bytes\":4194304},\"check\":\"passed\",\"evidence\":\"$1\"}"
+echo '{"event":"end","repeats":1}'
+"#;
+
+/// A suite of such a load on the LUN of this number, with these faults.
+fn own_suite(stand: &Stand, lun: u32, faults: &str) -> String {
+    let rebuilds = stand.path().join("rebuilds").display().to_string();
+    let load = stand.path().join("load.sh");
+    std::fs::write(&load, OWN_LOAD).unwrap();
+    let text = format!(
+        "name = \"own\"\ntitle = \"a load of one's own\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
+         [[scenario]]\nname = \"load\"\ncommand = [\"sh\", {:?}, \"@lun{lun}@\", {rebuilds:?}]\nfaults = {faults}\n\
+         metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
+        crate::common::NO_GATES,
+        load.to_str().unwrap(),
+    );
+    let path = stand.path().join("own.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_command_loads_the_lun_that_it_names_and_its_faults_wait_until_it_begins() {
+    if !pools_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let faults = "[{ at = \"10ms\", disk = 1, action = \"die\" }, { at = \"20ms\", disk = 1, action = \"replace\" }]";
+    let (suite, pool) = (own_suite(&stand, 1, faults), pool(&stand, &local()));
+    let before =
+        format!("if [ \"$1 $2\" = 'replace start' ]; then : >'{}'; fi", stand.path().join("rebuilds").display());
+    let path = path_with(&stand, "btrfs", &before);
+    let mut command = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--no-progress"]);
+    let ended = crate::common::ended(command.env("PATH", path));
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    let repeat = valid_repeat(&stand);
+    let marks = repeat["marks"].as_array().unwrap();
+    let labels: Vec<_> = marks.iter().map(|mark| mark["label"]["deed"].as_str().unwrap_or_default()).collect();
+    assert_eq!(labels, ["", "disk_dies", "disk_replaced", "disk_rebuilt"], "{repeat:#}");
+    let times: Vec<_> = marks.iter().map(|mark| mark["t_ns"].as_i64().unwrap()).collect();
+    assert!(times.is_sorted(), "{repeat:#}");
+    assert!(repeat["report"]["evidence"].as_str().unwrap().starts_with("/dev/loop"), "{repeat:#}");
+    assert_eq!(traces(&stand), [""; 0], "and all is taken down");
+
+    let pool = crate::faults::pool(&stand, POOL);
+    let suite = own_suite(&stand, 2, "[]");
+    for (more, part) in [(&[][..], "there is no target"), (&["--target", &pool], "lun0 to lun1")] {
+        says(&stand.run(&[&["run", &suite], more].concat()), 2, &["scenario \"load\" loads lun2", part]);
+    }
+    let suite = suite_of(&stand, 1, "size = \"1MiB\"", "[]");
+    let text = std::fs::read_to_string(&suite).unwrap().replace("instrument = \"fio\"", "command = [\"true\"]");
+    std::fs::write(&suite, text.replace("faults = []", "faults = [{ at = \"1s\", disk = 1, action = \"lose\" }]"))
+        .unwrap();
+    says(&stand.run(&["run", &suite, "--target", &pool]), 2, &["a command that names @lun0@"]);
+}
+
 #[test]
 fn what_the_target_cannot_have_is_refused_before_anything_is_made() {
     let stand = Stand::new();
