@@ -30,7 +30,7 @@ left_out = { echo "$(1): $(2)" >&2; [ -z "$${CI:-}" ] || { echo "$(1): under CI 
 
 # Tests and lint go on after a failure (make -k, --no-fail-fast), and fail at the end: who tries a change learns of all
 # that is wrong with it.
-.PHONY: help run build programs test fuzz test-all test-browser test-mutants test-steady test-native fuzz-native test-lab test-rust schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-profile
+.PHONY: help run build programs test fuzz test-all test-browser test-mutants test-steady test-native fuzz-native test-lab test-rust schemas bench bench-hosts bench-kuzma bench-lab bench-morse bench-pipe bench-pipes bench-report bench-storage soak-pipe lint install clean toolchains packages-run packages-test packages-bench packages-cross packages-operations packages-profile
 
 help: ## list what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,7 +123,7 @@ fuzz: packages-test toolchains ## feed all that reads other people's files and t
 	@CARGO="$(CARGO)" fuzz/run.sh "$(TARGET)" $(FUZZ)
 
 # Ends with a line in .ci/test-all that says what passed; commit it.
-test-all: packages-test packages-cross packages-bench build ## all that is too long for each change: an hour
+test-all: packages-test packages-cross packages-operations packages-bench build ## all that is too long for each change: an hour
 	@setup/test_all.sh "$(TARGET)"
 
 test-mutants: packages-test programs ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour
@@ -253,6 +253,9 @@ packages-test:
 
 packages-bench:
 	@setup/packages.sh bench
+
+packages-operations:
+	@setup/packages.sh operations
 
 packages-cross:
 	@setup/packages.sh cross

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that a purpose needs and that are missing; says what and why.
-# Usage: setup/packages.sh run|test|cross|bench|profile
+# Usage: setup/packages.sh run|test|cross|operations|bench|profile
 #
 # As root, or where sudo asks for no password, it installs. Otherwise it prints the one command and goes on: what cannot be
 # measured without them is then skipped by name. Where CI is set nothing may be skipped, so it fails and names what is missing.
@@ -96,6 +96,12 @@ s390x-linux-gnu-gcc:gcc-s390x-linux-gnu libc6-dev-s390x-cross:the C code is test
 powerpc64le-linux-gnu-gcc:gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross:the C code is tested as ppc64le
 i686-linux-gnu-gcc:gcc-i686-linux-gnu libc6-dev-i386-cross:the C code is tested in 32 bits'
     ;;
+operations)
+    wanted='mariadb:mariadb-client-core:each operation on guests is tried with the real MariaDB
+/usr/bin/ganesha.nfsd:nfs-ganesha-vfs:with a disk on a real NFS server
+/usr/sbin/showmount:nfs-common:which is asked for what it exports
+/usr/sbin/rpcbind:rpcbind:and found by the port mapper'
+    ;;
 bench)
     wanted='clang:clang:the ciphers are measured by a second compiler
 fio:fio:it is measured under stend beside itself alone
@@ -110,7 +116,7 @@ profile)
 strace:strace:counts system calls where perf is forbidden'
     ;;
 *)
-    echo "usage: setup/packages.sh run|test|cross|bench|profile" >&2
+    echo "usage: setup/packages.sh run|test|cross|operations|bench|profile" >&2
     exit 2
     ;;
 esac

@@ -64,24 +64,30 @@ XML = """
 
 
 def opening(disk):
-    """The beginning of a disk's description: where it is, a file, a block device or an export of NBD."""
+    """The beginning of a disk's description: where it is, a file, a block device, or an export of NBD or NFS."""
     if disk.startswith("nbd+unix:"):
         uri = urlsplit(disk)
         (socket,) = parse_qs(uri.query)["socket"]
         host = f'<host transport="unix" socket={quoteattr(socket)}/>'
         return f'<disk type="network" device="disk"><source protocol="nbd" name={quoteattr(uri.path[1:])}>{host}</source>'
+    if disk.startswith("nfs:"):
+        uri = urlsplit(disk)
+        host = f'<host name={quoteattr(uri.hostname)}/><identity user="root" group="root"/>'
+        return f'<disk type="network" device="disk"><source protocol="nfs" name={quoteattr(uri.path)}>{host}</source>'
     kind, attribute = ("block", "dev") if disk.startswith("/dev/") else ("file", "file")
     return f'<disk type="{kind}" device="disk"><source {attribute}={quoteattr(disk)}/>'
 
 
 class Guest:
-    """A guest of this name, whose address ends in `number`. Its disk lies in the `shared` storage, in its node's own (`local`), or on a LUN."""
+    """A guest of this name, whose address ends in `number`. Its disk lies in the `shared` storage, which QEMU reaches as files or
+    by `nfs`, in its node's own (`local`), or on a LUN."""
 
     def __init__(self, cluster, name, number, memory=1024, cpus=2, storage="shared"):
         self.cluster, self.name, self.memory, self.cpus, self.storage = cluster, name, memory, cpus, storage
         self.address, self.mac = f"{NETWORK}.{number}", f"52:54:00:99:00:{number:02x}"
         self.seed, self.console = f"{cluster.shared}/{name}.tar", f"{cluster.shared}/{name}.console"
-        folder = {"shared": cluster.shared, "local": "/var/lib/libvirt/images"}.get(storage)
+        folders = {"shared": cluster.shared, "nfs": f"nfs://{NETWORK}.254{cluster.shared}", "local": "/var/lib/libvirt/images"}
+        folder = folders.get(storage)
         self.disk = f"{folder}/{name}.qcow2" if folder else storage
 
     def xml(self):
@@ -137,8 +143,8 @@ class Guest:
                 node.virsh("undefine", self.name, "--snapshots-metadata")
             if self.storage == "local":
                 node.does("run", "rm", "-f", self.disk)
-        for path in (self.disk, self.seed, self.console, f"{self.cluster.shared}/{self.name}.xml"):
-            if path.startswith(self.cluster.shared) and os.path.exists(path):
+        for path in (f"{self.cluster.shared}/{self.name}.qcow2", self.seed, self.console, f"{self.cluster.shared}/{self.name}.xml"):
+            if os.path.exists(path):
                 os.remove(path)
 
     def agent(self, node, command, timeout=60, **arguments):

@@ -68,11 +68,16 @@ class Bench:
 
     def stand(self, storage="shared"):
         """Sees to it that the guest runs, alone, and gives the node on which it does."""
-        name = f"db-{storage}"
-        self.guest = Guest(self.cluster, name, {"shared": 100, "local": 101}[storage], storage=storage)
-        for other in {"shared": ["db-local"], "local": ["db-shared", "second"]}[storage]:
-            Guest(self.cluster, other, 0, storage="local" if other == "db-local" else "shared").remove()
-        running = self.cluster.where_runs(name)
+        guests = {
+            of: Guest(self.cluster, f"db-{of}", number, storage=of)
+            for of, number in {"shared": 100, "local": 101, "nfs": 103}.items()
+        }
+        self.guest = guests.pop(storage)
+        # Balancing needs a second one beside it.
+        others = [*guests.values()] + ([Guest(self.cluster, "second", 112)] if storage != "shared" else [])
+        for other in others:
+            other.remove()
+        running = self.cluster.where_runs(self.guest.name)
         if not running:
             running = self.cluster.nodes[:1]
             self.guest.make(running[0])
