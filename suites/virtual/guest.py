@@ -112,8 +112,7 @@ class Guest:
     def make(self, node, backing=None):
         """Makes its disk, a layer on the image or on another file, and defines it on a node."""
         self.write_seed()
-        under = backing or f"{self.cluster.image}/disk.qcow2"
-        node.does("run", "qemu-img", "create", "-q", "-f", "qcow2", "-b", under, "-F", "qcow2", self.disk)
+        node.make_layer(self.disk, backing or self.cluster.template)
         self.define(node)
 
     def define(self, node, xml=None):
@@ -137,10 +136,8 @@ class Guest:
     def remove(self):
         """Takes it away from all nodes, with its disks."""
         for node in self.cluster.nodes:
-            if node.answers() and (state := node.state(self.name)) is not None:
-                if state != "shut off":
-                    node.virsh("destroy", self.name)
-                node.virsh("undefine", self.name, "--snapshots-metadata")
+            if node.answers() and node.state(self.name) is not None:
+                node.drop(self.name)
             if self.storage == "local":
                 node.does("run", "rm", "-f", self.disk)
         for path in (f"{self.cluster.shared}/{self.name}.qcow2", self.seed, self.console, f"{self.cluster.shared}/{self.name}.xml"):

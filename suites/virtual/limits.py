@@ -32,36 +32,28 @@ def limit(bench, what):
     bench.emit_repeat(began, int(wall * 1e9), work, observed, wrong, f"{reached:.4g} of {asked:g} are reached, without the limit {free:.4g}")
 
 
-def fio(node, guest, bs):
-    """IOPS and bytes a second of random writes in the guest, for some seconds."""
-    said = guest.execute(
-        node, "fio", "--name=limit", "--filename=/var/tmp/limit", "--size=32m", "--rw=randwrite", f"--bs={bs}", "--iodepth=8",
-        "--ioengine=libaio", "--direct=1", "--time_based", "--ramp_time=1", f"--runtime={SECONDS}", "--output-format=json",
-    )  # fmt: skip
-    done = json.loads(said[said.index("{") :])["jobs"][0]["write"]
-    return done["iops"], done["bw_bytes"], done["runtime"] / 1000, done["total_ios"], done["io_bytes"]
+def disk(node, guest, asked, key, bs, count):
+    """Random writes in the guest; `count` gives what of fio's figures is limited: operations or bytes."""
+
+    def measure():
+        said = guest.execute(
+            node, "fio", "--name=limit", "--filename=/var/tmp/limit", "--size=32m", "--rw=randwrite", f"--bs={bs}", "--iodepth=8",
+            "--ioengine=libaio", "--direct=1", "--time_based", "--ramp_time=1", f"--runtime={SECONDS}", "--output-format=json",
+        )  # fmt: skip
+        done = json.loads(said[said.index("{") :])["jobs"][0]["write"]
+        name, amount, a_second = count(done)
+        return a_second, done["runtime"] / 1000, {name: amount}
+
+    tune = lambda value: node.virsh("blkdeviotune", guest.name, "vda", key, str(value), "--live")
+    return lambda: tune(asked), lambda: tune(0), measure, asked
 
 
 def iops(node, guest):
-    asked = 300
-
-    def measure():
-        reached, _, wall, operations, _ = fio(node, guest, "4k")
-        return reached, wall, {"operations": operations}
-
-    tune = lambda value: node.virsh("blkdeviotune", guest.name, "vda", "--total-iops-sec", str(value), "--live")
-    return lambda: tune(asked), lambda: tune(0), measure, asked
+    return disk(node, guest, 300, "--total-iops-sec", "4k", lambda done: ("operations", done["total_ios"], done["iops"]))
 
 
 def throughput(node, guest):
-    asked = 8 << 20
-
-    def measure():
-        _, reached, wall, _, moved = fio(node, guest, "64k")
-        return reached, wall, {"bytes": moved}
-
-    tune = lambda value: node.virsh("blkdeviotune", guest.name, "vda", "--total-bytes-sec", str(value), "--live")
-    return lambda: tune(asked), lambda: tune(0), measure, asked
+    return disk(node, guest, 8 << 20, "--total-bytes-sec", "64k", lambda done: ("bytes", done["io_bytes"], done["bw_bytes"]))
 
 
 def processors(node, guest):

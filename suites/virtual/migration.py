@@ -67,7 +67,7 @@ def migrate(bench, storage):
                 time.sleep(bench.settle)
             to = bench.cluster.other(node)
             if storage == "local":
-                to.does("run", "qemu-img", "create", "-q", "-f", "qcow2", "-b", f"{bench.cluster.image}/disk.qcow2", "-F", "qcow2", bench.guest.disk)
+                to.make_layer(bench.guest.disk, bench.cluster.template)
             begin = mark("operation", f"migration to {to.name}")
             bench.guest.migrate(node, to, *options)
             end = mark("recovery", f"it runs on {to.name}")

@@ -58,6 +58,16 @@ class Node:
                 return None
             raise
 
+    def drop(self, guest):
+        """Ends a guest, whatever it does, and forgets it."""
+        if self.state(guest) != "shut off":
+            self.virsh("destroy", guest)
+        self.virsh("undefine", guest, "--snapshots-metadata")
+
+    def make_layer(self, path, under):
+        """Makes a disk that has what another one has, and keeps what is written to it."""
+        self.does("run", "qemu-img", "create", "-q", "-f", "qcow2", "-b", under, "-F", "qcow2", path)
+
     def does(self, verb, *words):
         """What the cluster's script does with it: `power-off`, `power-on`, `cut`, `join`, `run`."""
         return run(["sh", self.script, verb, self.name, *words])
@@ -66,7 +76,7 @@ class Node:
 class Cluster:
     def __init__(self, directory, image, accelerator):
         self.directory, self.image, self.accelerator = directory, image, accelerator
-        self.shared = f"{directory}/shared"
+        self.shared, self.template = f"{directory}/shared", f"{image}/disk.qcow2"
         script = f"{directory}/nodes.sh"
         self.nodes = [Node(script, *line.split()) for line in run(["sh", script, "list"]).splitlines()]
         if len(self.nodes) < 2:
@@ -86,9 +96,7 @@ class Cluster:
         """Takes all guests away from all nodes, with their disks, whatever state they are in."""
         for node in self.nodes:
             for guest in node.virsh("list", "--all", "--name").split():
-                if node.state(guest) != "shut off":
-                    node.virsh("destroy", guest)
-                node.virsh("undefine", guest, "--snapshots-metadata")
+                node.drop(guest)
             node.does("run", "sh", "-c", "rm -f /var/lib/libvirt/images/*.qcow2")
         for name in os.listdir(self.shared):
             os.remove(f"{self.shared}/{name}")

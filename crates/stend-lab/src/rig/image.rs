@@ -8,6 +8,8 @@ use stend_model::image::Image;
 use stend_stand::host::{Command, Host, HostError};
 
 use super::ability::Need;
+use super::servers::{OfServer, Step, Written};
+use super::thing::Thing;
 use super::{Obstacle, Refusal};
 
 /// The directory of the images, in the one for runs' files.
@@ -65,6 +67,8 @@ RestartSec=1
 WantedBy=dev-virtio\\x2dports-stend.ssh.device
 ";
 const NETWORK: &str = "[Match]\nType=ether\n\n[Network]\nDHCP=yes\n";
+/// A guest that is emulated on a busy machine may take minutes for what systemd gives up after 90 seconds: then it would boot without its network.
+const TIMES: &str = "[Manager]\nDefaultTimeoutStartSec=30min\nDefaultDeviceTimeoutSec=30min\n";
 /// Mounts that it makes are gone when it ends, however it ends.
 const MAKE: &str = r#"
 set -eu
@@ -186,15 +190,19 @@ pub fn check(host: &dyn Host, work: &str, name: &str) -> Result<(), Refusal> {
 /// The digest of all that decides what an image is.
 fn key(image: &Image) -> String {
     let text = serde_json::to_string(image).expect("an image has only texts and numbers");
-    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, SSH_UNIT, NETWORK].join("\0").as_bytes())
+    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, SSH_UNIT, NETWORK, TIMES].join("\0").as_bytes())
 }
 
-/// The files in the guest's directory that make its image, and the command that does.
-pub(super) fn steps(image: &Image, kept: &Kept) -> (Vec<(String, String)>, Vec<String>) {
+/// What makes an image: files in the directory of the guest or server that takes it, and a command. Nothing if the image is there.
+pub(super) fn things(image: &Image, kept: &Kept, home: &str) -> Vec<Thing> {
+    if kept.is_there {
+        return Vec::new();
+    }
     let in_guest = [
         ("etc/systemd/system/stend-seed.service", SEED_UNIT),
         ("etc/systemd/system/stend-ssh.service", SSH_UNIT),
         ("etc/systemd/network/80-stend.network", NETWORK),
+        ("etc/systemd/system.conf.d/stend.conf", TIMES),
     ];
     let given = image.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let in_guest = in_guest.into_iter().chain(given).map(|(path, text)| (format!("files/{path}"), text.to_owned()));
@@ -205,5 +213,8 @@ pub(super) fn steps(image: &Image, kept: &Kept) -> (Vec<(String, String)>, Vec<S
     let mirror = image.mirror.clone().unwrap_or_default();
     let words =
         words.chain([image.packages.join(","), format!("{}k", image.size.0 >> 10), kept.directory.clone(), mirror]);
-    (in_guest.chain(scripts).collect(), words.chain(image.disable.iter().cloned()).collect())
+    let words = words.chain(image.disable.iter().cloned()).collect();
+    let file = |(name, text)| OfServer::ServerFile(Written::new(format!("{home}/{name}"), text));
+    let step = OfServer::ServerStep(Step::new(home, words));
+    in_guest.chain(scripts).map(file).chain([step]).map(Thing::Server).collect()
 }

@@ -446,7 +446,10 @@ fn raise_once(
 fn planned(host: &dyn Host, base: &str, wanted: Wanted<'_>) -> Result<(Vec<Thing>, Standing), Refusal> {
     let Wanted { server, image, address, work } = wanted;
     let of_image = match server.image.as_ref().zip(image) {
-        Some((name, image)) => Some((vm::of_server(host, work, name, image)?, image)),
+        Some((name, image)) => {
+            let (kept, accelerator) = vm::of_server(host, work, name, image)?;
+            Some((image, kept, accelerator))
+        }
         None => None,
     };
     let token = token();
@@ -461,7 +464,7 @@ fn planned(host: &dyn Host, base: &str, wanted: Wanted<'_>) -> Result<(Vec<Thing
     let halves = server.is_apart(online.len() as u32).then(|| halves(host, &online));
     let of_server = halves.as_ref().map_or(online.len(), |(of_server, _)| of_server.len());
     values.insert(PROCESSORS.into(), of_server.to_string());
-    if let Some(((kept, accelerator), _)) = &of_image {
+    if let Some((_, kept, accelerator)) = &of_image {
         values.extend([(IMAGE.into(), kept.directory.clone()), (ACCELERATOR.into(), accelerator.to_string())]);
     }
     let (placed, values) = server.placed(values).map_err(Obstacle::from)?;
@@ -472,13 +475,8 @@ fn planned(host: &dyn Host, base: &str, wanted: Wanted<'_>) -> Result<(Vec<Thing
         Thing::Basic(Basic::Directory { path: inside.clone() }),
         Thing::Server(OfServer::Home(Home { path: home.clone(), user })),
     ];
-    if let Some(((kept, _), image)) = of_image.as_ref().filter(|((kept, _), _)| !kept.is_there) {
-        let (files, words) = image::steps(image, kept);
-        let file = |(name, contents)| OfServer::ServerFile(Written::new(format!("{home}/{name}"), contents));
-        things.extend(files.into_iter().map(file).map(Thing::Server));
-        things.push(Thing::Server(OfServer::ServerStep(Step::new(&home, words))));
-    }
-    let image = of_image.map(|((kept, _), _)| kept.name);
+    things.extend(of_image.iter().flat_map(|(image, kept, _)| image::things(image, kept, &home)));
+    let image = of_image.map(|(_, kept, _)| kept.name);
     things.extend(files.into_iter().map(|(name, contents)| {
         let path = format!("{home}/{name}");
         Thing::Server(OfServer::ServerFile(Written { path, contents, under: under.clone() }))

@@ -334,11 +334,7 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
     let step = |words: Vec<String>| of_server(OfServer::ServerStep(Step::new(&home, words)));
     let mut things =
         vec![Thing::Basic(Basic::Directory { path: inside.clone() }), of_server(OfServer::Home(Home::new(&home)))];
-    if !wanted.kept.is_there {
-        let (files, words) = image::steps(&wanted.image, &wanted.kept);
-        things.extend(files.iter().map(|(name, contents)| file(name, contents)));
-        things.push(step(words));
-    }
+    things.extend(image::things(&wanted.image, &wanted.kept, &home));
     let port = free_ports(host, &token, 1).first().copied().unwrap_or_default();
     let tap = (wanted.vm.network == Network::Tap).then(|| Tap::of(&token));
     let ssh_config = format!(
