@@ -18,6 +18,7 @@ mod ledger;
 mod plan;
 mod refusal;
 mod scheduler;
+mod screen;
 mod served;
 pub mod servers;
 mod shell;
@@ -133,6 +134,9 @@ pub struct Status {
 pub struct GuestStatus {
     /// What `--on` takes.
     pub address: String,
+    /// Where a viewer of VNC finds its screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screen: Option<String>,
     /// What its QEMU uses.
     #[serde(flatten)]
     pub used: Used,
@@ -449,10 +453,11 @@ pub fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal
         all.iter().map(one).collect()
     };
     let (controllers, initiators) = (of_all(&up.controllers), of_all(&up.initiators));
-    let guest = up
-        .guest
-        .as_ref()
-        .map(|guest| GuestStatus { address: vm::address(name), used: used(&guest.pid_file, &guest.counters) });
+    let guest = up.guest.as_ref().map(|guest| GuestStatus {
+        address: vm::address(name),
+        screen: guest.screen.clone(),
+        used: used(&guest.pid_file, &guest.counters),
+    });
     let Begun { target, vm, .. } = ledger.begun;
     let target = target.map(|of_run| of_run.target);
     Ok(Status { name: name.to_owned(), state, target, vm, luns: up.luns, controllers, initiators, guest })

@@ -4,6 +4,7 @@
 //! there. Its disk is a layer on the image's, which it does not change.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
@@ -11,6 +12,7 @@ use stend_model::target::Where;
 use stend_model::target::vm::{Accelerator, Bus, Disk, Network, Vm};
 use stend_stand::host::{Command, Host, HostError};
 use stend_stand::hosts::GUEST;
+use thiserror::Error;
 
 use super::ability::{Ability, Need, lack};
 use super::basics::Basic;
@@ -19,6 +21,7 @@ use super::control_group::{Counters, Groups, Hierarchies};
 use super::image::{self, Kept};
 use super::ledger::Begun;
 use super::plan::Plan;
+use super::screen::{self, MONITOR, NoPicture, SCREEN};
 use super::servers::{Daemon, Home, OfServer, Step, Written, free_ports};
 use super::thing::Thing;
 use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_path, standing, take_down, token};
@@ -45,6 +48,9 @@ pub struct Guest {
     pub pid_file: String,
     /// Where it is counted what that uses.
     pub counters: Counters,
+    /// The socket of its screen, by VNC. A guest of an older `stend` has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<String>,
     /// The address at which it finds this machine, if its network leads here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_address: Option<String>,
@@ -385,7 +391,8 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
     }
     let image = wanted.kept.name.clone();
     let host_address = tap.map(|tap| tap.host);
-    let guest = Guest { image, ssh_config, pid_file: format!("{home}.pid"), counters, host_address };
+    let (pid_file, screen) = (format!("{home}.pid"), Some(format!("{home}/{SCREEN}")));
+    let guest = Guest { image, ssh_config, pid_file, counters, screen, host_address };
     Plan { things, up: Up { guest: Some(guest), ..Up::default() }, behind_loops: false }
 }
 
@@ -410,7 +417,11 @@ fn command(name: &str, port: u16, tap: Option<&Tap>, wanted: &Checked) -> Vec<St
     let words = [qemu(image.architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
     let mut words: Vec<String> = words.map(str::to_owned).to_vec();
     let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    option("-display", "none".into());
+    option("-display", format!("vnc=unix:{SCREEN}"));
+    // The kernels of Debian's images for other architectures show nothing on one.
+    if image.architecture == Architecture::Amd64 {
+        option("-device", "VGA".into());
+    }
     // The guest is somebody else's program.
     option("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into());
     option("-machine", format!("{machine},accel={accelerator}"));
@@ -419,10 +430,10 @@ fn command(name: &str, port: u16, tap: Option<&Tap>, wanted: &Checked) -> Vec<St
     option("-m", format!("{}M", vm.memory.0 >> 20));
     option("-kernel", format!("{}/kernel", kept.directory));
     option("-initrd", format!("{}/initrd", kept.directory));
-    option("-append", format!("root=/dev/vda rw console={console} panic=-1 systemd.hostname={name}"));
+    option("-append", format!("root=/dev/vda rw console=tty0 console={console} panic=-1 systemd.hostname={name}"));
     option("-chardev", format!("file,id=console,path={CONSOLE}"));
     option("-serial", "chardev:console".into());
-    option("-qmp", "unix:qmp.sock,server=on,wait=off".into());
+    option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
     option("-device", "virtio-rng-pci".into());
     option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
     option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
@@ -502,6 +513,34 @@ pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String,
     facts.extend(vm.machine.map(|machine| ("machine".to_owned(), machine)));
     facts.extend(vm.disks.iter().enumerate().map(|(number, disk)| (disk_file(number), disk.to_string())));
     Ok(facts)
+}
+
+/// What a guest that stands shows on its screen, as a PNG.
+///
+/// # Errors
+/// There is none of this name, it has no screen, or QEMU makes no picture.
+pub fn picture(host: &dyn Host, work: &str, name: &str) -> Result<Vec<u8>, PictureError> {
+    let found = guest(host, work, name)?.ok_or_else(|| Refusal::from(Misuse::NoGuest { name: name.into() }))?;
+    let screen = found.screen.ok_or_else(|| PictureError::NoScreen { name: name.into() })?;
+    let home = Path::new(&screen).parent().unwrap_or(Path::new("/"));
+    Ok(screen::picture(home)?)
+}
+
+/// Why there is no picture of a guest's screen. One line.
+#[derive(Debug, Error)]
+pub enum PictureError {
+    /// There is no such guest.
+    #[error(transparent)]
+    Refusal(#[from] Refusal),
+    /// An older `stend` set it up.
+    #[error("{name} has no screen, because an older stend set it up; take it down and set it up again")]
+    NoScreen {
+        /// The guest.
+        name: String,
+    },
+    /// QEMU does not make it.
+    #[error(transparent)]
+    NoPicture(#[from] NoPicture),
 }
 
 /// The configuration by which ssh reaches a guest that stands.

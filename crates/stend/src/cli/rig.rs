@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde::de::value::{Error as ValueError, StrDeserializer};
@@ -18,6 +18,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::output::{self, Json};
 use crate::catalogue;
+use stend_lab::rig::vm::PictureError;
 use stend_lab::rig::{self, ControllerStatus, Needs, Refusal, State, Status, Used};
 use stend_lab::run::prepare;
 use stend_stand::bounded;
@@ -37,6 +38,15 @@ enum Action {
     /// Remove a rig, with everything that was created for it
     Down {
         /// The rig's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
+    /// Write a picture of what a virtual machine shows on its screen, as PNG
+    Screen {
+        /// The file to write
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The virtual machine's name
         #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
         name: String,
     },
@@ -259,6 +269,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     match &arguments.action {
         Action::Up(flags) => up(global, flags),
         Action::Down { name } => down(global, name),
+        Action::Screen { file, name } => screen(file, name),
         Action::Status { json } => status(*json),
     }
 }
@@ -388,6 +399,16 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+fn screen(file: &Path, name: &str) -> Result<Exit, Failure> {
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let picture = rig::vm::picture(&Local, &work, name).map_err(|error| match error {
+        PictureError::Refusal(refusal) => refusal.into(),
+        error => Failure::unusable(error.to_string()),
+    })?;
+    output::write(file, &picture)?;
+    Ok(Exit::Fine)
+}
+
 fn status(json: Json) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
     let names = rig::names(&Local, &work).map_err(Refusal::from)?;
@@ -432,6 +453,9 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
         }
         if let Some(guest) = &status.guest {
             let _ = writeln!(text, "  {}  {}", guest.address, used(&guest.used));
+            if let Some(screen) = &guest.screen {
+                let _ = writeln!(text, "  screen  VNC at {screen}");
+            }
         }
         if status.controllers.is_empty() && !status.luns.is_empty() {
             let _ = writeln!(text, "  no controllers: no process exports these LUNs");

@@ -1,6 +1,8 @@
 //! Virtual machines: guests of the real QEMU, on an image of the distribution's own packages.
 
 use std::fs;
+use std::io::Read as _;
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use serde_json::Value;
@@ -128,11 +130,19 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let address = format!("vm:{name}");
     assert_eq!((&made["state"], &made["guest"]["address"]), (&"up".into(), &address.as_str().into()), "{made}");
     assert!(made["guest"]["process"].is_u64(), "{made}");
+    let picture = stand.path().join("screen.png");
+    stand.fine(&["rig", "screen", picture.to_str().unwrap(), "--name", &name]);
+    assert!(fs::read(&picture).unwrap().starts_with(b"\x89PNG"));
+    let mut greeting = [0; 4];
+    UnixStream::connect(made["guest"]["screen"].as_str().unwrap()).unwrap().read_exact(&mut greeting).unwrap();
+    assert_eq!(&greeting, b"RFB ", "a viewer of VNC finds its server");
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
     stand.fine(&["rig", "down", "--name", &name]);
     assert_eq!(left(&stand, &name), [""; 0]);
-    says(&stand.run(&["probe", "--on", &address]), 2, &["no virtual machine of the name"]);
+    for words in [&["probe", "--on", &address][..], &["rig", "screen", "none.png", "--name", &name]] {
+        says(&stand.run(words), 2, &["no virtual machine of the name"]);
+    }
 
     // The next one finds the image, and is killed while it boots.
     let images = || fs::read_dir(stand.path().join("work/images")).map(|all| all.flatten().collect::<Vec<_>>());
