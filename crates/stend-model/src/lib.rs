@@ -48,6 +48,7 @@ pub mod latency;
 pub mod machine;
 pub mod metric;
 pub mod nearest;
+pub mod picture;
 pub mod plain;
 pub mod plan;
 pub mod position;

@@ -479,7 +479,7 @@ impl Publisher {
 
     /// A session.
     pub fn session(&mut self, session: &Session) -> Session {
-        let Session { number, started_at, boot_id, conditions, noted, missing_sensors, clocks } = session;
+        let Session { number, started_at, boot_id, conditions, noted, missing_sensors, clocks, screen: _ } = session;
         let number_of = |boot: &String| self.boots.iter().position(|other| other == boot).map_or(0, |place| place + 1);
         Session {
             number: *number,
@@ -490,6 +490,8 @@ impl Publisher {
             noted: noted.iter().map(|one| self.fact(one)).collect(),
             missing_sensors: self.facts(missing_sensors),
             clocks: *clocks,
+            // Anything may stand there.
+            screen: None,
         }
     }
 

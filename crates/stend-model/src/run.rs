@@ -12,6 +12,7 @@ use crate::condition::Condition;
 use crate::conformance::Test;
 use crate::machine::Machine;
 use crate::metric::Metric;
+use crate::picture::Picture;
 use crate::plan::{Phase, fresh_seed};
 use crate::side::Side;
 use crate::suite::Suite;
@@ -182,6 +183,9 @@ pub struct Session {
     /// The machine's clocks beside the lab's, where they are not the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clocks: Option<Clocks>,
+    /// What the screen of a virtual machine showed when the session ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub screen: Option<Picture>,
 }
 
 impl Session {

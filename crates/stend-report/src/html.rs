@@ -115,6 +115,8 @@ struct Page {
     /// How verdicts are reached.
     method: Vec<&'static Phrase>,
     missing: Vec<Phrase>,
+    /// What virtual machines showed on their screens, as base64 of PNG.
+    screens: Vec<(Phrase, String)>,
     clocks: Vec<Phrase>,
     wide: Vec<WideView>,
     table: TableView,
@@ -206,6 +208,7 @@ pub fn render(input: &Input) -> Result<String> {
         differs: overview::differs(&machines),
         machines,
         missing: overview::missing_sensors(input),
+        screens: overview::screens(input),
         clocks: overview::clocks(input),
         wide: wide::wide(input.table, &names),
         table: overview::table(input, &names),

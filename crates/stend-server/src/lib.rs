@@ -287,6 +287,7 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/machines/{machine}/check", post(pages::machine::check))
         .route("/rigs", post(pages::rigs::up))
         .route("/rigs/{rig}/down", post(pages::rigs::down))
+        .route("/rigs/{rig}/screen.png", get(pages::rigs::screen))
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
         .route("/journal/{entry}/put-back", post(pages::journal::put_back))

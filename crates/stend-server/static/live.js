@@ -41,6 +41,15 @@ if (parts.length > 0) {
   new EventSource("/api/v1/changes").addEventListener("change", renew);
 }
 
+// What a virtual machine shows changes without the page.
+for (const screen of document.querySelectorAll("[data-screen]"))
+  setInterval(() => {
+    if (document.hidden || !screen.complete) return;
+    const now = new URL(screen.src);
+    now.searchParams.set("at", Date.now());
+    screen.src = now;
+  }, 2000);
+
 const suites = document.querySelector("form.order select[name=suite]");
 if (suites) {
   const hint = () => { suites.form.elements.set.placeholder = suites.selectedOptions[0].dataset.variables; };

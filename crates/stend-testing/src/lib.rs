@@ -117,6 +117,7 @@ pub fn record(id: &str, milliseconds: &[f64]) -> Record {
         noted: Vec::new(),
         missing_sensors: [("thermal".into(), "none here".into())].into(),
         clocks: None,
+        screen: None,
     }];
     Record { sessions, repeats, ..Record::empty(run) }
 }

@@ -520,10 +520,18 @@ pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String,
 /// # Errors
 /// There is none of this name, it has no screen, or QEMU makes no picture.
 pub fn picture(host: &dyn Host, work: &str, name: &str) -> Result<Vec<u8>, PictureError> {
-    let found = guest(host, work, name)?.ok_or_else(|| Refusal::from(Misuse::NoGuest { name: name.into() }))?;
-    let screen = found.screen.ok_or_else(|| PictureError::NoScreen { name: name.into() })?;
-    let home = Path::new(&screen).parent().unwrap_or(Path::new("/"));
-    Ok(screen::picture(home)?)
+    guest(host, work, name)?.ok_or_else(|| Refusal::from(Misuse::NoGuest { name: name.into() }))?.picture()
+}
+
+impl Guest {
+    /// What it shows on its screen, as a PNG.
+    ///
+    /// # Errors
+    /// It has no screen, or QEMU makes no picture.
+    pub fn picture(&self) -> Result<Vec<u8>, PictureError> {
+        let screen = self.screen.as_ref().ok_or(PictureError::NoScreen)?;
+        Ok(screen::picture(Path::new(screen).parent().unwrap_or(Path::new("/")))?)
+    }
 }
 
 /// Why there is no picture of a guest's screen. One line.
@@ -533,11 +541,8 @@ pub enum PictureError {
     #[error(transparent)]
     Refusal(#[from] Refusal),
     /// An older `stend` set it up.
-    #[error("{name} has no screen, because an older stend set it up; take it down and set it up again")]
-    NoScreen {
-        /// The guest.
-        name: String,
-    },
+    #[error("the virtual machine has no screen, because an older stend set it up; take it down and set it up again")]
+    NoScreen,
     /// QEMU does not make it.
     #[error(transparent)]
     NoPicture(#[from] NoPicture),

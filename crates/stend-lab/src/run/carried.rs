@@ -424,6 +424,7 @@ impl Reading {
             noted,
             missing_sensors: missing.unwrap_or_default(),
             clocks: None,
+            screen: None,
         });
         Ok(())
     }

@@ -51,6 +51,14 @@ impl Hosting {
         rig::image::check(&Local, &self.work, &self.guest.image)
     }
 
+    /// What the guest shows on its screen, as a PNG.
+    ///
+    /// # Errors
+    /// There is no picture of it.
+    pub(super) fn picture(&self) -> Result<Vec<u8>, vm::PictureError> {
+        self.guest.picture()
+    }
+
     /// The address at which the guest finds this machine's servers, if it has a network that leads here.
     pub(super) fn address(&self) -> Option<&str> {
         self.guest.host_address.as_deref()

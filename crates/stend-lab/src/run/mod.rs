@@ -33,6 +33,7 @@ use jiff::Timestamp;
 use stend_model::cause::Cause;
 use stend_model::clocks::Clocks;
 use stend_model::current::Current;
+use stend_model::picture::Picture;
 use stend_model::plan::{Plan, Progress, Step};
 use stend_model::profile::NotSeen;
 use stend_model::run::{Origin, Outcome, Repeat, Run, Series, Session};
@@ -296,6 +297,7 @@ fn make_repeats<'a>(
         noted: conditions.noted,
         missing_sensors: sampler.missing(),
         clocks: compare_clocks(observer).map(|before| Clocks { before, after: None }),
+        screen: None,
     };
     journal.session(&of_session)?;
     let mut attempts = Attempts::new(host, probe, place, rig.injector()?, interrupt);
@@ -402,6 +404,15 @@ fn make_repeats<'a>(
     }
     if let Some(clocks) = &mut of_session.clocks {
         clocks.after = compare_clocks(observer);
+    }
+    of_session.screen = rig.hosting.as_ref().and_then(|hosting| match hosting.picture() {
+        Ok(picture) => Picture::png(picture),
+        Err(error) => {
+            observer.warn(&Warning::Said(error.to_string()));
+            None
+        }
+    });
+    if of_session.clocks.is_some() || of_session.screen.is_some() {
         journal.session_ends(&of_session)?;
     }
     Ok((ending, repeats))

@@ -166,6 +166,7 @@ pub fn read(kind: Kind, text: &str, file: &str, machine: &str, made_at: Timestam
         noted: Vec::new(),
         missing_sensors: BTreeMap::new(),
         clocks: None,
+        screen: None,
     };
     let mut repeats = Vec::new();
     for (scenario, one) in measured.into_iter().enumerate() {

@@ -143,6 +143,7 @@ fn of_run(id: &str, samples: usize, mut noise: Noise, ratio: fn(usize) -> f64) -
         noted: Vec::new(),
         missing_sensors: [("power".into(), "no RAPL and no hwmon here".into())].into(),
         clocks: None,
+        screen: None,
     };
     SampleRun { run, sessions: vec![session], repeats, series, profiles: profiles() }
 }

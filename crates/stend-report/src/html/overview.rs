@@ -268,6 +268,16 @@ pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
     input.runs.iter().flat_map(of_run).collect()
 }
 
+/// What the screens of virtual machines showed when the last session in each ended.
+pub(super) fn screens(input: &Input) -> Vec<(Phrase, String)> {
+    let of_run = |data: &RunData| {
+        let picture = data.sessions.iter().rev().find_map(|session| session.screen.as_ref())?;
+        let of = [("machine", Given::Text(&data.run.machine.name))];
+        Some((words::say("screen-of", &of), picture.in_base64()))
+    };
+    input.runs.iter().filter_map(of_run).collect()
+}
+
 /// Sensors and facts that could not be read, once each.
 pub(super) fn missing_sensors(input: &Input) -> Vec<Phrase> {
     let mut missing: Vec<Phrase> = Vec::new();

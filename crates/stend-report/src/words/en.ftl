@@ -1221,6 +1221,7 @@ title-of-sides = A/B on { $machine }: “{ $b }” against “{ $a }”
 title-of-two = { $other } against { $base }
 title-of-several = { $base } and { $count } others
 clocks-of-session = { $machine }{ WITH(", session ", $session) }: { $clocks }
+screen-of = The screen of { $machine } at the end
 clocks-carried = { $machine }: measured without a link, and carried here; moments are by its own clock
 
 # Answers to what should be asked of every benchmark.
@@ -1477,7 +1478,9 @@ server-references = Published machines
 server-references-of = Figures that articles published. A reference is compared with a run where both measured the same.
 server-compare-newest = Compare with the newest run
 server-rigs = Rigs
-server-rigs-of = Storage that is set up on this machine, to be loaded by runs.
+server-rigs-of = Storage that is set up on this machine, to be loaded by runs, and virtual machines to measure in.
+server-rig-has = LUNs, address
+server-screen = Screen
 server-no-rigs = No rig is set up.
 server-rig-up = up
 server-rig-left = left by a run that was killed

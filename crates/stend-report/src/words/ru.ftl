@@ -1230,6 +1230,7 @@ title-of-several = { $base } и ещё { $count } { $count ->
    *[other] прогонов
 }
 clocks-of-session = { $machine }{ WITH(", сессия ", $session) }: { $clocks }
+screen-of = Экран { $machine } в конце измерения
 clocks-carried = { $machine }: измерено без связи и перенесено сюда; моменты даны по часам самой машины
 
 # Ответы на то, о чём спросить любой бенчмарк.
@@ -1486,7 +1487,9 @@ server-references = Опубликованные машины
 server-references-of = Показатели из статей. Справочные данные сравниваются с прогоном там, где измерено одно и то же.
 server-compare-newest = Сравнить с последним прогоном
 server-rigs = Стенды
-server-rigs-of = Хранилище, развёрнутое на этой машине для нагрузки в прогонах.
+server-rigs-of = Хранилище, развёрнутое на этой машине для нагрузки в прогонах, и виртуальные машины, в которых измеряют.
+server-rig-has = LUN, адрес
+server-screen = Экран
 server-no-rigs = Стендов нет.
 server-rig-up = развёрнут
 server-rig-left = остался от прерванного прогона

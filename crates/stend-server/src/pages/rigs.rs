@@ -1,4 +1,4 @@
-//! The rigs of a node's machine: storage that is set up and taken down.
+//! The rigs of a node's machine: storage that is set up and taken down, and virtual machines.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use askama::Template;
 use axum::Form;
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse as _;
 use axum::response::{Redirect, Response};
 use serde::Deserialize;
@@ -49,6 +50,22 @@ struct Rig {
     state: String,
     #[serde(default)]
     luns: Vec<String>,
+    /// If it is a virtual machine that stands.
+    guest: Option<Guest>,
+}
+
+impl Rig {
+    fn has_screen(&self) -> bool {
+        self.guest.as_ref().is_some_and(|guest| guest.screen.is_some())
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Guest {
+    /// What `--on` takes.
+    address: String,
+    /// Where its screen is, if it has one.
+    screen: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -114,6 +131,19 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option
     let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
     let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
     Ok(Rigs { reader, here, nodes, rigs: all.rigs, form, problem })
+}
+
+/// What a virtual machine shows on its screen now.
+pub(crate) async fn screen(lab: Served, Query(whose): Query<Whose>, Path(name): Path<String>) -> Response {
+    let words = ["rig", "screen", "/dev/stdout"].map(str::to_owned).into_iter().chain([format!("--name={name}")]);
+    let asked = async {
+        whose.check(&lab)?;
+        work::ask(&lab, words.collect()).await
+    };
+    match asked.await {
+        Ok(picture) => ([(CONTENT_TYPE, "image/png")], picture).into_response(),
+        Err(problem) => problem.into_response(),
+    }
 }
 
 /// Where the rigs of this node are shown, also by other nodes.

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::common::pools::{own_name, says};
 use crate::common::{Stand, path_with, running, wait_until};
+use crate::serve::Server;
 
 /// Little more than boots and is reached.
 const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchitecture = \"amd64\"\nsize = \"1GiB\"\n\
@@ -118,6 +119,9 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     }
     assert_eq!(said("disk1"), "4MiB qcow2 virtio-scsi cache=none iothread", "{software}");
     assert!(said("image").starts_with("small-") && !said("host.processor").is_empty(), "{software}");
+    let screen = shown["sessions"][0]["screen"].as_str().unwrap();
+    let report = stand.fine(&["report", listed[1]["id"].as_str().unwrap()]).out;
+    assert!(screen.starts_with("iVBOR") && fs::read_to_string(report.trim()).unwrap().contains(screen), "{report}");
     let rigs = || stand.json(&["rig", "status"])["rigs"].clone();
     assert_eq!(rigs(), serde_json::json!([]));
     assert_eq!(left(&stand, address.trim_start_matches("vm:")), [""; 0]);
@@ -136,6 +140,14 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let mut greeting = [0; 4];
     UnixStream::connect(made["guest"]["screen"].as_str().unwrap()).unwrap().read_exact(&mut greeting).unwrap();
     assert_eq!(&greeting, b"RFB ", "a viewer of VNC finds its server");
+    let server = Server::new(&stand);
+    let screen = format!("/rigs/{name}/screen.png");
+    let page = server.get("/rigs").body;
+    assert!(page.contains(&screen) && page.contains(&address), "{page}");
+    let picture = server.get(&screen);
+    assert_eq!((picture.status, picture.header("content-type")), (200, Some("image/png")));
+    assert_eq!(server.get("/rigs/none/screen.png").status, 422);
+    drop(server);
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
     stand.fine(&["rig", "down", "--name", &name]);
