@@ -386,6 +386,24 @@ mod tests {
     }
 
     #[test]
+    fn a_server_has_its_part_beside_the_load() {
+        let mut series = storage();
+        let machine = |metric: &str| super::tests::series(metric, Origin::Machine, |tick| tick as f64 * 1e7);
+        series.extend(["server-nginx.cpu_ns_total", "server-nginx.memory_bytes"].map(machine));
+        let drawn = drawn_of(&series, vec![]);
+        let controllers = TEXTS.controllers.english().to_string();
+        let parts = ["load", &controllers, "server nginx", "other programs and the kernel", "taken by the hypervisor"];
+        assert_eq!(names(row(&drawn, &TEXTS.timeline_shares)), parts);
+        series.retain(|one| !one.metric.starts_with("controller"));
+        let drawn = drawn_of(&series, vec![]);
+        assert_eq!(names(row(&drawn, &TEXTS.timeline_shares))[..2], ["load", "server nginx"]);
+        // However many there are, each line has a colour of its own.
+        let many = |number| machine(&format!("server-s{number}.cpu_ns_total"));
+        series.extend((0..30).map(many));
+        assert_eq!(names(row(&drawn_of(&series, vec![]), &TEXTS.timeline_shares)).len(), 5);
+    }
+
+    #[test]
     fn every_subject_has_its_row_and_what_is_unknown_none() {
         let drawn = drawn_of(&storage(), vec![]);
         assert_eq!(names(row(&drawn, &TEXTS.timeline_latency)), ["p50", "highest"]);

@@ -166,7 +166,16 @@ impl<'a> Repeat<'a> {
         numbers.into_iter().collect()
     }
 
-    /// Who used the machine's CPU time, in percent of all of it, one on the other: the load, each controller, the rest, what the
+    /// The servers that were loaded, each with what its metrics begin with.
+    fn servers(&self) -> Vec<(Phrase, &str)> {
+        let prefix =
+            |(_, name): &(Origin, &'a str)| Some(name.split_once('.')?.0).filter(|name| name.starts_with(SERVER));
+        let prefixes: BTreeSet<&str> = self.series.keys().filter_map(prefix).collect();
+        let called = |prefix: &str| words::say("server-loaded", &[("server", Given::Text(&prefix[SERVER.len()..]))]);
+        prefixes.into_iter().map(|prefix| (called(prefix), prefix)).collect()
+    }
+
+    /// Who used the machine's CPU time, in percent of all of it, one on the other: the load, each controller and server, the rest, what the
     /// hypervisor took.
     pub(super) fn shares(&self) -> Vec<(Phrase, Vec<Stretch>)> {
         let machine = |name: &str| self.named(Origin::Machine, name);
@@ -177,14 +186,16 @@ impl<'a> Repeat<'a> {
         let busy = counted(&all[..5]);
         let mut parts =
             vec![(TEXTS.load.clone(), counted(&["loader.user_ns_total".into(), "loader.system_ns_total".into()]))];
-        let controllers = self.controllers();
-        if controllers.len() <= MOST_LINES - 3 {
+        let (controllers, servers) = (self.controllers(), self.servers());
+        if controllers.len() + servers.len() <= MOST_LINES - 3 {
             let one = |number: u32| (controller(number), counted(&[format!("controller{number}.cpu_ns_total")]));
             parts.extend(controllers.into_iter().map(one));
-        } else {
+        } else if !controllers.is_empty() {
             let names: Vec<_> = controllers.iter().map(|number| format!("controller{number}.cpu_ns_total")).collect();
             parts.push((TEXTS.controllers.clone(), counted(&names)));
         }
+        let server = |(name, prefix)| (name, counted(&[format!("{prefix}.cpu_ns_total")]));
+        parts.extend(servers.into_iter().map(server).take(MOST_LINES - 2 - parts.len()));
         parts.retain(|(_, series)| !series.is_empty());
         if busy.is_empty() || parts.is_empty() {
             return Vec::new();
@@ -223,6 +234,10 @@ impl<'a> Repeat<'a> {
         for number in self.controllers().into_iter().take(MOST_LINES - 2) {
             let series = machine(&format!("controller{number}.memory_bytes"));
             lines.extend(series.map(|series| (controller(number), self.gauge(series))));
+        }
+        for (name, prefix) in self.servers().into_iter().take(MOST_LINES - 1 - lines.len()) {
+            let series = machine(&format!("{prefix}.memory_bytes"));
+            lines.extend(series.map(|series| (name, self.gauge(series))));
         }
         if let (Some(total), Some(available)) = (machine("memory.total_bytes"), machine("memory.available_bytes"))
             && let Some(total) = total.values.last()
@@ -263,6 +278,9 @@ impl<'a> Repeat<'a> {
         disks.map(line).collect()
     }
 }
+
+/// What the metrics of a server's control groups begin with.
+const SERVER: &str = "server-";
 
 fn controller(number: u32) -> Phrase {
     words::say("controller", &[("number", Given::Count(number as usize))])

@@ -1213,6 +1213,7 @@ evidence-ratio = ratio { $figure }
 evidence-q = q { $figure }
 evidence-floor = floor { $figure }
 controller = controller { $number }
+server-loaded = server { $server }
 
 # What the page is of.
 

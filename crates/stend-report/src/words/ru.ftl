@@ -1218,6 +1218,7 @@ evidence-ratio = отношение { $figure }
 evidence-q = q { $figure }
 evidence-floor = порог { $figure }
 controller = контроллер { $number }
+server-loaded = сервер { $server }
 
 # О чём страница.
 
