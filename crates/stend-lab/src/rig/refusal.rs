@@ -76,7 +76,7 @@ pub enum Misuse {
     },
     /// A command names a LUN that there is not.
     #[error("scenario \"{scenario}\" loads lun{number}, and {}", match luns {
-        None => "there is no target; give one, as in --target targets/faults.toml".to_owned(),
+        None => BadFault::NoTarget.to_string(),
         Some(luns) => format!("the target has lun0 to lun{}; set luns = {}", luns.saturating_sub(1), number + 1),
     })]
     NamedLun {

@@ -547,24 +547,16 @@ impl<'a> Attempts<'a> {
             }
             _ => None,
         };
-        // What prints the wire says when it begins; a tool begins with its start.
-        let mut begins = matches!(scenario.instrument, Instrument::Adapter(_));
         let mut printed = Printed::of(scenario);
         loop {
-            if let Some(faults) = &mut faults
-                && begins
-            {
+            if let Some(faults) = &mut faults {
                 faults.go_on();
             }
             match process.next(if faults.is_some() { FAULT_INTERVAL } else { INTERRUPT_INTERVAL }) {
                 Some(Happening::Line(bytes)) => {
                     let text = String::from_utf8_lossy(&bytes);
-                    if let Some(faults) = &mut faults
-                        && !begins
-                        && matches!(parse_line(&text), Ok(Some(Event::Begin(_))))
-                    {
-                        begins = true;
-                        faults.begin();
+                    if let Some(faults) = &mut faults {
+                        faults.hear(&text);
                     }
                     if attempt.take_line(&text, &mut printed, &mut take) {
                         process.stop();

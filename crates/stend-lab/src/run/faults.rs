@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use stend_model::cause::Cause;
 use stend_model::quantity::Span;
-use stend_model::suite::{Action, Fault, Part, Scenario};
+use stend_model::suite::{Action, Fault, Instrument, Part, Scenario};
 use stend_model::wire::{Deed, Event, Label, Mark, MarkKind, parse_line};
 
 use crate::rig::Injector;
@@ -27,7 +27,8 @@ pub(super) struct Faults<'a> {
     host: &'a dyn Host,
     probe: &'a str,
     injector: &'a Injector<'a>,
-    started: Instant,
+    /// When the load began, if it has.
+    started: Option<Instant>,
     /// What is still to be done, in the order of time.
     due: VecDeque<Fault>,
     mending: Vec<Mending>,
@@ -60,13 +61,13 @@ enum State {
 }
 
 impl<'a> Faults<'a> {
-    /// The faults of a scenario whose load is started now.
+    /// The faults of a scenario whose load is started now. A tool begins with its start; what prints the wire says when it begins.
     pub(super) fn of(scenario: &Scenario, host: &'a dyn Host, probe: &'a str, injector: &'a Injector<'a>) -> Self {
         Self {
             host,
             probe,
             injector,
-            started: Instant::now(),
+            started: matches!(scenario.instrument, Instrument::Adapter(_)).then(Instant::now),
             due: scenario.faults.iter().copied().collect(),
             mending: Vec::new(),
             marks: Vec::new(),
@@ -76,9 +77,11 @@ impl<'a> Faults<'a> {
         }
     }
 
-    /// The load runs only now.
-    pub(super) fn begin(&mut self) {
-        self.started = Instant::now();
+    /// Sees in a line that the load prints whether it begins.
+    pub(super) fn hear(&mut self, line: &str) {
+        if self.started.is_none() && matches!(parse_line(line), Ok(Some(Event::Begin(_)))) {
+            self.started = Some(Instant::now());
+        }
     }
 
     /// Does what is due, and looks how what goes on by itself is getting on.
@@ -131,7 +134,7 @@ impl<'a> Faults<'a> {
     /// A pool that is being mended may not survive the next disk: that waits.
     fn is_time(&self, fault: &Fault) -> bool {
         let waits = matches!(fault.part, Part::Disk(_) | Part::Pool) && !self.mending.is_empty();
-        self.started.elapsed() >= fault.at.0 && !waits
+        self.started.is_some_and(|started| started.elapsed() >= fault.at.0) && !waits
     }
 
     /// The load has ended: mends what is still broken, and waits for it. `interrupted` says whether the user wants to end.
