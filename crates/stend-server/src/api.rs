@@ -298,8 +298,7 @@ pub(crate) async fn events(
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many runs are watched at once; come back later")
     })?;
     let events = Events::new(Arc::clone(&lab), run, view, last.flatten(), until);
-    let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab.0, who.0, events), Ok);
-    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15))))
+    Ok(while_signed_in(lab.0, who.0, events))
 }
 
 /// Says whenever the queue, the schedule or the journal has changed, and with the first event that one listens.
@@ -307,7 +306,16 @@ pub(crate) async fn changes(lab: Served, who: Extension<Who>) -> Sse<impl Stream
     let changes = tokio_stream::wrappers::WatchStream::new(lab.changes());
     let changes =
         tokio_stream::StreamExt::map(changes, |count| Event::default().event("change").data(count.to_string()));
-    let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab.0, who.0, changes), Ok);
+    while_signed_in(lab.0, who.0, changes)
+}
+
+/// Sends events until who asked may do no more what they might: signed out, removed, given another password or a lower role.
+pub(crate) fn while_signed_in(
+    lab: Arc<Lab>,
+    who: Who,
+    events: impl Stream<Item = Event> + Send + 'static,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let events = tokio_stream::StreamExt::map(Events::while_signed_in(lab, who, events), Ok);
     Sse::new(events).keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }
 
@@ -317,7 +325,7 @@ struct Events {
 }
 
 impl Events {
-    /// The same, until who asked may ask no more: signed out, removed, or given another password.
+    /// The same, until who asked may do less than then.
     fn while_signed_in(lab: Arc<Lab>, who: Who, events: impl Stream<Item = Event> + Send + 'static) -> Self {
         let (sender, receiver) = tokio::sync::mpsc::channel(1);
         tokio::spawn(async move {
@@ -338,7 +346,7 @@ impl Events {
                     _ = looks.tick() => {}
                     () = sender.closed() => return,
                 }
-                if lab.known().still(&who, now()).is_none() {
+                if lab.known().still(&who, now()).is_none_or(|still| still.role < who.role) {
                     return;
                 }
             }

@@ -84,6 +84,7 @@ kinds! {
     ServerEnded "server-ended" Machines false,
     RigUp "rig-up" Machines false,
     RigDown "rig-down" Machines false,
+    ScreenOpened "screen-opened" Machines false,
     RunQueued "run-queued" Runs false,
     RunBegan "run-began" Runs false,
     RunFinished "run-finished" Runs false,

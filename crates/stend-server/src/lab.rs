@@ -25,6 +25,7 @@ use crate::journal::Kind;
 use crate::live::Streams;
 use crate::order::Order;
 use crate::pages::samples::Sampled;
+use crate::pages::screen::Screens;
 use crate::problem::Problem;
 use crate::work;
 
@@ -89,6 +90,7 @@ pub(crate) struct Lab {
     /// The jobs that it sees to, by their numbers, and whether their processes were told to stop.
     attended: Mutex<BTreeMap<i64, bool>>,
     pub(crate) streams: Streams,
+    pub(crate) screens: Arc<Screens>,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
     /// What was drawn last of a run's samples.
@@ -132,6 +134,7 @@ impl Lab {
         });
         Self {
             streams: Streams::new(store.clone()),
+            screens: Arc::default(),
             store,
             program,
             database,

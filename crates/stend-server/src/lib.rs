@@ -288,6 +288,9 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/rigs", post(pages::rigs::up))
         .route("/rigs/{rig}/down", post(pages::rigs::down))
         .route("/rigs/{rig}/screen.png", get(pages::rigs::screen))
+        .route("/rigs/{rig}/screen", get(pages::screen::screen))
+        .route("/rigs/{rig}/screen/events", get(pages::screen::events))
+        .route("/rigs/{rig}/screen/{viewer}", post(pages::screen::typed))
         .route("/schedule/{line}/remove", post(pages::schedule::remove))
         .route("/journal", get(pages::journal::journal))
         .route("/journal/{entry}/put-back", post(pages::journal::put_back))
@@ -333,6 +336,8 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/sign-in", get(pages::access::sign_in).post(pages::access::signing_in))
         .route("/style.css", get(pages::style))
         .route("/live.js", get(pages::script))
+        .route("/screen.js", get(pages::screen::script))
+        .route("/novnc/{*file}", get(pages::screen::viewer))
         // Published, and no secret.
         .route("/api/v1/openapi.json", get(api::openapi))
         .route("/api/v1/output.schema.json", get(api::output_schema))

@@ -10,6 +10,7 @@ pub(crate) mod results;
 pub(crate) mod rigs;
 pub(crate) mod samples;
 pub(crate) mod schedule;
+pub(crate) mod screen;
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -39,19 +39,19 @@ impl Rigs {
     }
 }
 
-fn of_node(node: Option<&String>) -> String {
+pub(super) fn of_node(node: Option<&String>) -> String {
     node.map_or_else(String::new, |node| format!("?node={node}"))
 }
 
 /// A rig, as `stend rig status` finds it.
 #[derive(Debug, Deserialize)]
-struct Rig {
-    name: String,
+pub(super) struct Rig {
+    pub(super) name: String,
     state: String,
     #[serde(default)]
     luns: Vec<String>,
     /// If it is a virtual machine that stands.
-    guest: Option<Guest>,
+    pub(super) guest: Option<Guest>,
 }
 
 impl Rig {
@@ -61,11 +61,11 @@ impl Rig {
 }
 
 #[derive(Debug, Deserialize)]
-struct Guest {
+pub(super) struct Guest {
     /// What `--on` takes.
     address: String,
     /// Where its screen is, if it has one.
-    screen: Option<String>,
+    pub(super) screen: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -109,7 +109,7 @@ pub(crate) struct Whose {
 
 impl Whose {
     /// Refuses what is meant for a node that is not there: what is for another one has been passed on.
-    fn check(&self, lab: &Lab) -> Result<(), Problem> {
+    pub(super) fn check(&self, lab: &Lab) -> Result<(), Problem> {
         let other = self.node.iter().find(|node| *node != lab.here());
         other.map_or(Ok(()), |node| Err(Problem::not_found(format!("there is no node \"{}\"", brief(node)))))
     }
@@ -124,13 +124,19 @@ pub(crate) async fn rigs(lab: Served, reader: Reader, Query(whose): Query<Whose>
 }
 
 async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option<String>) -> Result<Rigs, Problem> {
-    let printed = work::ask(lab, ["rig", "status", "--json"].map(str::to_owned).into()).await?;
-    let all: All = serde_json::from_slice(&printed)
-        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let rigs = all(lab).await?;
     let known = lab.known();
     let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
     let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
-    Ok(Rigs { reader, here, nodes, rigs: all.rigs, form, problem })
+    Ok(Rigs { reader, here, nodes, rigs, form, problem })
+}
+
+/// The rigs of this node's machine.
+pub(super) async fn all(lab: &Arc<Lab>) -> Result<Vec<Rig>, Problem> {
+    let printed = work::ask(lab, ["rig", "status", "--json"].map(str::to_owned).into()).await?;
+    let all: All = serde_json::from_slice(&printed)
+        .map_err(|error| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(all.rigs)
 }
 
 /// What a virtual machine shows on its screen now.

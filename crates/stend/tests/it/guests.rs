@@ -1,14 +1,19 @@
 //! Virtual machines: guests of the real QEMU, on an image of the distribution's own packages.
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
+use crate::common::etcd::Etcd;
 use crate::common::pools::{own_name, says};
 use crate::common::{Stand, path_with, running, wait_until};
+use crate::nodes::{join_quickly, quick_node};
 use crate::serve::Server;
 
 /// Little more than boots and is reached.
@@ -86,6 +91,43 @@ fn left(stand: &Stand, name: &str) -> Vec<String> {
     left
 }
 
+/// Speaks VNC with a guest by requests and events, up to a part of its screen.
+fn a_browser_speaks_vnc(server: &Server, name: &str, of_node: &str) {
+    let place = format!("/rigs/{name}/screen");
+    // By HTTP 1.0: an answer of 1.1 comes in chunks, which end anywhere in a line.
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    let (address, cookie) = (&server.address, &server.cookie);
+    write!(stream, "GET {place}/events{of_node} HTTP/1.0\r\nhost: {address}\r\ncookie: {cookie}\r\n\r\n").unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut event = || lines.find_map(|line| line.strip_prefix("data: ").map(str::to_owned)).unwrap();
+    let viewer = format!("{place}/{}{of_node}", event());
+    let say = |bytes: &[u8]| assert_eq!(server.send_bytes(&viewer, bytes).status, 204);
+    let mut told = Vec::new();
+    let mut hear = |count: usize| -> Vec<u8> {
+        while told.len() < count {
+            let part = event();
+            told.extend(BASE64_STANDARD.decode(&part).unwrap_or_else(|error| panic!("{error}: {part}")));
+        }
+        told.drain(..count).collect()
+    };
+    assert_eq!(hear(12), b"RFB 003.008\n");
+    say(b"RFB 003.008\n");
+    assert_eq!(hear(2), [1, 1], "no password: who may watch has been asked before");
+    say(&[1]);
+    assert_eq!(hear(4), [0; 4]);
+    say(&[1]);
+    let begin = hear(24);
+    assert!(begin[..4].iter().any(|byte| *byte > 0), "a width and a height: {begin:?}");
+    hear(u32::from_be_bytes(begin[20..].try_into().unwrap()) as usize);
+    say(&[3, 0, 0, 0, 0, 0, 0, 1, 0, 1]);
+    let update = hear(4);
+    assert!(update[0] == 0 && update[3] > 0, "{update:?}");
+    assert_eq!(server.send_bytes(&format!("{place}/none{of_node}"), b"").status, 404);
+    // Who has gone types no more.
+    drop(lines);
+    wait_until("the viewer has gone", || server.send_bytes(&viewer, b"").status == 404);
+}
+
 #[test]
 fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     if !guests_can_be_made() {
@@ -150,6 +192,19 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert!(head.starts_with("HTTP/1.1 200") && head.contains("image/png"), "{head}");
     assert!(answer.windows(5).any(|part| part == b"\x89PNG\r"));
     assert_eq!(server.get("/rigs/none/screen.png").status, 422);
+    assert!(server.get(&format!("/rigs/{name}/screen")).body.contains(&name));
+    assert_eq!(server.get("/rigs/none/screen").status, 404);
+    a_browser_speaks_vnc(&server, &name, "");
+    if let Some(etcd) = Etcd::start() {
+        let (asked, that_has_it) = (Stand::new(), Stand::new());
+        let alpha = quick_node(&asked, &etcd, "alpha").signed_in();
+        join_quickly(&that_has_it.store(), &etcd, "beta");
+        let mut serve = that_has_it.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let beta = Server::of_command(&that_has_it, serve.env("STEND_WORK", stand.path().join("work")));
+        wait_until("alpha has heard of beta", || alpha.get("/rigs?node=beta").body.contains(&address));
+        a_browser_speaks_vnc(&alpha, &name, "?node=beta");
+        drop(beta);
+    }
     drop(server);
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);

@@ -122,7 +122,7 @@ impl<'a> Server<'a> {
     }
 
     /// Sends a file.
-    fn send_bytes(&self, path: &str, bytes: &[u8]) -> Answer {
+    pub(crate) fn send_bytes(&self, path: &str, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let (address, cookie, length) = (&self.address, &self.cookie, bytes.len());
         let head = format!(
