@@ -2,7 +2,6 @@
 import RFB from "/novnc/core/rfb.js";
 
 const place = document.querySelector("#screen"), said = document.querySelector("#screen-state");
-const button = document.querySelector("#ctrl-alt-del");
 
 // Has what noVNC asks of a WebSocket. Events come, and requests go, one after another.
 class Channel {
@@ -63,14 +62,6 @@ const screen = new RFB(place, new Channel(place.dataset.place, place.dataset.nod
 screen.scaleViewport = true;
 screen.addEventListener("connect", () => {
   said.textContent = said.dataset.open;
-  button.disabled = false;
   screen.focus();
 });
-screen.addEventListener("disconnect", () => {
-  said.textContent = said.dataset.closed;
-  button.disabled = true;
-});
-button.addEventListener("click", () => {
-  screen.sendCtrlAltDel();
-  screen.focus();
-});
+screen.addEventListener("disconnect", () => { said.textContent = said.dataset.closed; });
