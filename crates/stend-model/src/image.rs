@@ -45,10 +45,11 @@ pub struct Image {
 }
 
 /// An architecture of guests, by Debian's name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Architecture {
     /// x86-64.
+    #[default]
     Amd64,
     /// AArch64.
     Arm64,

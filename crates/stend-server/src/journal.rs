@@ -84,6 +84,8 @@ kinds! {
     ServerEnded "server-ended" Machines false,
     RigUp "rig-up" Machines false,
     RigDown "rig-down" Machines false,
+    RigStarted "rig-started" Machines false,
+    RigStopped "rig-stopped" Machines false,
     ScreenOpened "screen-opened" Machines false,
     RunQueued "run-queued" Runs false,
     RunBegan "run-began" Runs false,

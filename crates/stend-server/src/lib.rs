@@ -287,6 +287,8 @@ fn router(lab: &Arc<Lab>, names: Arc<Names>) -> Router {
         .route("/machines/{machine}/check", post(pages::machine::check))
         .route("/rigs", post(pages::rigs::up))
         .route("/rigs/{rig}/down", post(pages::rigs::down))
+        .route("/rigs/{rig}/start", post(pages::rigs::start))
+        .route("/rigs/{rig}/stop", post(pages::rigs::stop))
         .route("/rigs/{rig}/screen.png", get(pages::rigs::screen))
         .route("/rigs/{rig}/screen", get(pages::screen::screen))
         .route("/rigs/{rig}/screen/events", get(pages::screen::events))

@@ -96,7 +96,7 @@ impl Reader {
     /// How far a rig is; in the command's word where there is none of ours.
     fn rig(&self, state: &str) -> String {
         match state {
-            "up" | "left" | "half-made" | "before-boot" => self.say(&format!("rig-{state}")),
+            "up" | "off" | "left" | "half-made" | "before-boot" => self.say(&format!("rig-{state}")),
             other => other.to_owned(),
         }
     }

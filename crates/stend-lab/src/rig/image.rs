@@ -123,7 +123,7 @@ impl Kept {
 }
 
 /// The directory of an image by its name.
-fn directory(work: &str, name: &str) -> String {
+pub(super) fn directory(work: &str, name: &str) -> String {
     format!("{work}/{DIRECTORY}/{name}")
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 use stend_model::target::TargetOfRun;
 use stend_model::target::vm::Vm;
 
+use super::servers::{Daemon, OfServer};
 use super::thing::Thing;
 use super::{TOKEN_DIGITS, Up};
 use stend_stand::host::{Host, HostError};
@@ -55,6 +56,16 @@ pub(super) struct Ledger {
     pub(super) goes: bool,
     /// Where the LUNs are, if it is whole and not being taken down.
     pub(super) up: Option<Up>,
+}
+
+impl Ledger {
+    /// The server or guest, if there is one.
+    pub(super) fn daemon(&self) -> Option<&Daemon> {
+        self.things.iter().find_map(|thing| match thing {
+            Thing::Server(OfServer::Daemon(daemon)) => Some(daemon),
+            _ => None,
+        })
+    }
 }
 
 /// Reads the ledger in a target's directory, which has no links in its path; none where there is none.

@@ -15,10 +15,10 @@ mod found;
 pub mod image;
 mod layout;
 mod ledger;
+mod monitor;
 mod plan;
 mod refusal;
 mod scheduler;
-mod screen;
 mod served;
 pub mod servers;
 mod shell;
@@ -159,12 +159,21 @@ pub struct Used {
 pub enum State {
     /// It stands.
     Up,
+    /// It is a guest that has ended, and may be started again.
+    Off,
     /// It stands, and the run that made it was killed.
     Left,
     /// It was not made to its end, or not taken down to its end.
     HalfMade,
     /// It stood when the machine was booted last; files may be left.
     BeforeBoot,
+}
+
+impl State {
+    /// Whether it is a user's until it is taken down.
+    pub fn stands(self) -> bool {
+        matches!(self, Self::Up | Self::Off)
+    }
 }
 
 /// What a controller uses.
@@ -293,27 +302,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             return Err(Refusal::Interrupted);
         }
         stend_stand::ledger::note(host, ledger, &Entry::Make(thing.clone()))?;
-        let mut command = thing.making(ledger);
-        command.timeout = LONGEST_MAKING;
-        let output = match &thing {
-            Thing::Basic(Basic::Filling { .. })
-            | Thing::Server(servers::OfServer::ServerStep(_))
-            | Thing::Conversion(_) => {
-                let seconds = format!("{}s", LONGEST_FILLING.as_secs());
-                command.words.splice(..0, [probe, "guard", "--timeout", &seconds, "--"].map(str::to_owned));
-                command.timeout = LONGEST_FILLING + GRACE;
-                until_interrupted(host, &command, GRACE, interrupted)?
-            }
-            // A guard would end what this starts.
-            Thing::Server(servers::OfServer::Daemon(_)) => {
-                until_interrupted(host, &command, Duration::ZERO, interrupted)?
-            }
-            _ => host.run(&command)?,
-        };
-        if output.exit != Some(0) {
-            let hint = hint(&thing, &output);
-            return Err(Obstacle::NotMade { thing: thing.in_words(), said: (&output).into(), hint }.into());
-        }
+        let output = make_one(host, probe, ledger, &thing, interrupted)?;
         if let (Thing::Basic(Basic::Loop { file, .. }), true) = (&thing, behind_loops) {
             let device = output.text().trim().to_owned();
             up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
@@ -321,6 +310,36 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
     }
     stend_stand::ledger::note(host, ledger, &Entry::Up(up.clone()))?;
     Ok(up)
+}
+
+/// Makes one thing, and gives what its command printed.
+fn make_one(
+    host: &dyn Host,
+    probe: &str,
+    ledger: &str,
+    thing: &Thing,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Output, Refusal> {
+    let mut command = thing.making(ledger);
+    command.timeout = LONGEST_MAKING;
+    let output = match thing {
+        Thing::Basic(Basic::Filling { .. })
+        | Thing::Server(servers::OfServer::ServerStep(_))
+        | Thing::Conversion(_) => {
+            let seconds = format!("{}s", LONGEST_FILLING.as_secs());
+            command.words.splice(..0, [probe, "guard", "--timeout", &seconds, "--"].map(str::to_owned));
+            command.timeout = LONGEST_FILLING + GRACE;
+            until_interrupted(host, &command, GRACE, interrupted)?
+        }
+        // A guard would end what this starts.
+        Thing::Server(servers::OfServer::Daemon(_)) => until_interrupted(host, &command, Duration::ZERO, interrupted)?,
+        _ => host.run(&command)?,
+    };
+    if output.exit != Some(0) {
+        let hint = hint(thing, &output);
+        return Err(Obstacle::NotMade { thing: thing.in_words(), said: (&output).into(), hint }.into());
+    }
+    Ok(output)
 }
 
 /// Runs a command that takes its time. When the user interrupts it, a guard has so long to end what it guards.
@@ -458,6 +477,8 @@ pub fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal
         screen: guest.screen.clone(),
         used: used(&guest.pid_file, &guest.counters),
     });
+    let has_ended = guest.as_ref().is_some_and(|guest| guest.used.process.is_none());
+    let state = if has_ended { State::Off } else { state };
     let Begun { target, vm, .. } = ledger.begun;
     let target = target.map(|of_run| of_run.target);
     Ok(Status { name: name.to_owned(), state, target, vm, luns: up.luns, controllers, initiators, guest })

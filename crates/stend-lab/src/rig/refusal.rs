@@ -127,6 +127,18 @@ pub enum Misuse {
         /// The name.
         name: String,
     },
+    /// A guest has ended.
+    #[error("the virtual machine \"{name}\" is off; `stend rig start --name {name}` starts it")]
+    GuestIsOff {
+        /// Its name.
+        name: String,
+    },
+    /// A guest runs.
+    #[error("the virtual machine \"{name}\" runs already")]
+    GuestRuns {
+        /// Its name.
+        name: String,
+    },
     /// A rig has fewer LUNs.
     #[error("rig {rig} has {luns} LUNs, counted from 0, and \"{rig}/lun{number}\" is none of them")]
     NoSuchLun {
@@ -421,6 +433,24 @@ pub enum Obstacle {
         "fio here has no engine \"nbd\" (it is built without libnbd); set transport = \"local\", or install another fio"
     )]
     NoNbdEngine,
+    /// A guest does not react to its power button.
+    #[error(
+        "the virtual machine \"{name}\" has not shut down in {minutes} min; `stend rig down --name {name}` ends it, and removes it"
+    )]
+    DoesNotShutDown {
+        /// Its name.
+        name: String,
+        /// How long was waited for it.
+        minutes: u64,
+    },
+    /// QEMU does not do what it is asked for.
+    #[error("the virtual machine \"{name}\": {why}")]
+    Unasked {
+        /// Its name.
+        name: String,
+        /// Why not.
+        why: super::monitor::Unasked,
+    },
     /// Virtual machines cannot be set up.
     #[error("a virtual machine {missing}")]
     NoGuests {

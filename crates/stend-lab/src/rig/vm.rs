@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
@@ -19,11 +20,11 @@ use super::basics::Basic;
 use super::check::{memory, space};
 use super::control_group::{Counters, Groups, Hierarchies};
 use super::image::{self, Kept};
-use super::ledger::Begun;
+use super::ledger::{self, Begun, Ledger};
+use super::monitor::{self, MONITOR, SCREEN, Unasked};
 use super::plan::Plan;
-use super::screen::{self, MONITOR, NoPicture, SCREEN};
 use super::servers::{Daemon, Home, OfServer, Step, Written, free_ports};
-use super::thing::Thing;
+use super::thing::{Made as _, Thing};
 use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_path, standing, take_down, token};
 
 /// So often another port is tried where somebody else was faster.
@@ -32,6 +33,10 @@ const TRIES: usize = 3;
 const TAKEN: [&str; 3] = ["host forwarding rule", "ddress already in use", "evice or resource busy"];
 /// For so many tenths of a second a guest that is not ready may print nothing. One that boots says what it does.
 const PATIENCE: u32 = 1800;
+/// A guest's services may end slowly, and its processors may be emulated.
+const LONGEST_SHUT_DOWN: Duration = Duration::from_secs(10 * 60);
+const PRESS_AGAIN: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(200);
 const CONSOLE: &str = "console.log";
 const SSH_CONFIG: &str = "ssh_config";
 /// Before the image's own, by which a guest's card asks for an address.
@@ -42,6 +47,9 @@ const NETWORK_OF_GUEST: &str = "etc/systemd/network/70-stend.network";
 pub struct Guest {
     /// The name of the image that it lies on.
     pub image: String,
+    /// Its processor.
+    #[serde(default)]
+    pub architecture: Architecture,
     /// The configuration by which ssh reaches it.
     pub ssh_config: String,
     /// The file that holds the process id of its QEMU.
@@ -119,12 +127,13 @@ const REACH: &str = r#"for wait in 2 5 0; do
     sleep "$wait"
 done
 exit 255"#;
-/// In the guest: makes a file system on the disk of this serial number, and mounts it there.
+/// In the guest: makes a file system on the disk of this serial number when it has the disk for the first time, and mounts it there.
 const MOUNT_DISK: &str = r#"
 set -eu
 mount_disk() {
-    set -- /dev/disk/by-id/*stend-"$1" "$2"
-    mkfs.ext4 -q -F "$1"
+    set -- /dev/disk/by-id/*stend-"$1" "$2" "/var/lib/stend-$1"
+    [ -e "$3" ] || mkfs.ext4 -q -F "$1"
+    : >"$3"
     mkdir -p "$2"
     mount "$1" "$2"
 }
@@ -359,40 +368,23 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
     if !cgroups.is_empty() {
         things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
     }
-    let ssh_config = format!("{home}/{SSH_CONFIG}");
-    let ready = tap.as_ref().map_or("true".to_owned(), |tap| format!("grep -qF {} /proc/net/fib_trie", tap.guest));
-    let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), &ready].map(str::to_owned);
-    things.push(of_server(OfServer::Daemon(Daemon {
-        home: home.clone(),
-        signal: "TERM".into(),
-        words: command(name, port, tap.as_ref(), wanted),
-        ready: ready.to_vec(),
-        patience: PATIENCE,
-        console: Some(CONSOLE),
+    let host_address = tap.as_ref().map(|tap| tap.host.clone());
+    let power = Power {
+        name,
+        home: &home,
+        vm: &wanted.vm,
+        architecture: wanted.image.architecture,
+        image: &wanted.kept.directory,
+        luns: &wanted.luns,
+        port,
+        tap,
         cgroups,
-        ports: Vec::new(),
-        under: Vec::new(),
-        restarts: false,
-    })));
-    if let Some(Tap { device, host, .. }) = &tap {
-        things.push(step(["sh", "-c", CONNECT, "sh", device, &format!("{host}/30")].map(str::to_owned).to_vec()));
-    }
-    let mounts = wanted
-        .vm
-        .disks
-        .iter()
-        .enumerate()
-        .filter_map(|(number, disk)| Some(format!("mount_disk {} {}", disk_file(number), disk.mount.as_ref()?)));
-    let mounts: Vec<_> = mounts.collect();
-    if !mounts.is_empty() {
-        let script = format!("{MOUNT_DISK}{}", mounts.join("\n"));
-        let words = ["sh", "-c", REACH, "sh", "-F", &ssh_config, &address(name), &script].map(str::to_owned);
-        things.push(step(words.to_vec()));
-    }
-    let image = wanted.kept.name.clone();
-    let host_address = tap.map(|tap| tap.host);
+    };
+    things.extend(power.things());
+    let (image, architecture) = (wanted.kept.name.clone(), wanted.image.architecture);
+    let ssh_config = format!("{home}/{SSH_CONFIG}");
     let (pid_file, screen) = (format!("{home}.pid"), Some(format!("{home}/{SCREEN}")));
-    let guest = Guest { image, ssh_config, pid_file, counters, screen, host_address };
+    let guest = Guest { image, architecture, ssh_config, pid_file, counters, screen, host_address };
     Plan { things, up: Up { guest: Some(guest), ..Up::default() }, behind_loops: false }
 }
 
@@ -400,79 +392,230 @@ fn disk_file(number: usize) -> String {
     format!("disk{number}")
 }
 
-/// How QEMU is started, in the guest's directory.
-fn command(name: &str, port: u16, tap: Option<&Tap>, wanted: &Checked) -> Vec<String> {
-    let Checked { vm, image, kept, luns } = wanted;
-    let accelerator = vm.accelerator.unwrap_or(Accelerator::Tcg);
-    let processor = match accelerator {
-        Accelerator::Kvm => "host",
-        Accelerator::Tcg => "max",
-    };
-    let console = match image.architecture {
-        Architecture::Amd64 => "ttyS0",
-        Architecture::Arm64 => "ttyAMA0",
-    };
-    let machine = machine(vm.machine.as_deref(), image.architecture);
-    let title = format!("stend-{name}");
-    let words = [qemu(image.architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
-    let mut words: Vec<String> = words.map(str::to_owned).to_vec();
-    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-    option("-display", format!("vnc=unix:{SCREEN}"));
-    // The kernels of Debian's images for other architectures show nothing on one.
-    if image.architecture == Architecture::Amd64 {
-        option("-device", "VGA".into());
-    }
-    // The guest is somebody else's program.
-    option("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into());
-    option("-machine", format!("{machine},accel={accelerator}"));
-    option("-cpu", processor.into());
-    option("-smp", vm.cpus.to_string());
-    option("-m", format!("{}M", vm.memory.0 >> 20));
-    option("-kernel", format!("{}/kernel", kept.directory));
-    option("-initrd", format!("{}/initrd", kept.directory));
-    option("-append", format!("root=/dev/vda rw console=tty0 console={console} panic=-1 systemd.hostname={name}"));
-    option("-chardev", format!("file,id=console,path={CONSOLE}"));
-    option("-serial", "chardev:console".into());
-    option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
-    option("-device", "virtio-rng-pci".into());
-    option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
-    option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
-    option("-drive", "id=seed,file=seed.tar,format=raw,if=none,readonly=on".into());
-    option("-device", format!("virtio-blk-pci,drive=seed,serial={}", image::SEED));
-    for (number, (disk, lun)) in vm.disks.iter().zip(luns).enumerate() {
-        let file = lun.clone().unwrap_or_else(|| disk_file(number));
-        let (format, cache, id) = (disk.format, disk.cache, disk_file(number));
-        option("-drive", format!("id={id},file={},format={format},if=none,cache={cache}", file.replace(',', ",,")));
-        let thread = if disk.iothread { format!(",iothread=thread{number}") } else { String::new() };
-        if disk.iothread {
-            option("-object", format!("iothread,id=thread{number}"));
+/// A guest as it is switched on, for the first time or again.
+struct Power<'a> {
+    name: &'a str,
+    /// Its directory.
+    home: &'a str,
+    vm: &'a Vm,
+    architecture: Architecture,
+    /// The image's directory.
+    image: &'a str,
+    /// Where those of its disks lie that are LUNs.
+    luns: &'a [Option<String>],
+    /// By which ssh reaches it.
+    port: u16,
+    tap: Option<Tap>,
+    cgroups: Vec<String>,
+}
+
+impl Power<'_> {
+    /// What there is of a guest only while it is on.
+    fn things(&self) -> Vec<Thing> {
+        let Self { name, home, vm, tap, .. } = self;
+        let ssh_config = format!("{home}/{SSH_CONFIG}");
+        let ready = tap.as_ref().map_or("true".to_owned(), |tap| format!("grep -qF {} /proc/net/fib_trie", tap.guest));
+        let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), &ready].map(str::to_owned);
+        let mut things = vec![OfServer::Daemon(Daemon {
+            home: (*home).to_owned(),
+            signal: "TERM".into(),
+            words: self.command(),
+            ready: ready.to_vec(),
+            patience: PATIENCE,
+            console: Some(CONSOLE),
+            cgroups: self.cgroups.clone(),
+            ports: Vec::new(),
+            under: Vec::new(),
+            restarts: false,
+        })];
+        let step = |words: Vec<String>| OfServer::ServerStep(Step::new(home, words));
+        if let Some(Tap { device, host, .. }) = tap {
+            things.push(step(["sh", "-c", CONNECT, "sh", device, &format!("{host}/30")].map(str::to_owned).to_vec()));
         }
-        match disk.bus {
-            Bus::VirtioBlk => option("-device", format!("virtio-blk-pci,drive={id},serial=stend-{id}{thread}")),
-            Bus::VirtioScsi => {
-                option("-device", format!("virtio-scsi-pci,id=scsi{number}{thread}"));
-                option("-device", format!("scsi-hd,drive={id},bus=scsi{number}.0,serial=stend-{id}"));
+        let disks = vm.disks.iter().enumerate();
+        let mounts = disks
+            .filter_map(|(number, disk)| Some(format!("mount_disk {} {}", disk_file(number), disk.mount.as_ref()?)));
+        let mounts: Vec<_> = mounts.collect();
+        if !mounts.is_empty() {
+            let script = format!("{MOUNT_DISK}{}", mounts.join("\n"));
+            let words = ["sh", "-c", REACH, "sh", "-F", &ssh_config, &address(name), &script].map(str::to_owned);
+            things.push(step(words.to_vec()));
+        }
+        things.into_iter().map(Thing::Server).collect()
+    }
+
+    /// How QEMU is started, in the guest's directory.
+    fn command(&self) -> Vec<String> {
+        let Self { name, vm, architecture, image, luns, port, tap, .. } = self;
+        let architecture = *architecture;
+        let accelerator = vm.accelerator.unwrap_or(Accelerator::Tcg);
+        let processor = match accelerator {
+            Accelerator::Kvm => "host",
+            Accelerator::Tcg => "max",
+        };
+        let console = match architecture {
+            Architecture::Amd64 => "ttyS0",
+            Architecture::Arm64 => "ttyAMA0",
+        };
+        let machine = machine(vm.machine.as_deref(), architecture);
+        let title = format!("stend-{name}");
+        let words = [qemu(architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
+        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
+        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+        option("-display", format!("vnc=unix:{SCREEN}"));
+        // The kernels of Debian's images for other architectures show nothing on one.
+        if architecture == Architecture::Amd64 {
+            option("-device", "VGA".into());
+        }
+        // The guest is somebody else's program.
+        option("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into());
+        option("-machine", format!("{machine},accel={accelerator}"));
+        option("-cpu", processor.into());
+        option("-smp", vm.cpus.to_string());
+        option("-m", format!("{}M", vm.memory.0 >> 20));
+        option("-kernel", format!("{}/kernel", image));
+        option("-initrd", format!("{}/initrd", image));
+        option("-append", format!("root=/dev/vda rw console=tty0 console={console} panic=-1 systemd.hostname={name}"));
+        option("-chardev", format!("file,id=console,path={CONSOLE}"));
+        option("-serial", "chardev:console".into());
+        option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
+        option("-device", "virtio-rng-pci".into());
+        option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
+        option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
+        option("-drive", "id=seed,file=seed.tar,format=raw,if=none,readonly=on".into());
+        option("-device", format!("virtio-blk-pci,drive=seed,serial={}", image::SEED));
+        for (number, (disk, lun)) in vm.disks.iter().zip(*luns).enumerate() {
+            let file = lun.clone().unwrap_or_else(|| disk_file(number));
+            let (format, cache, id) = (disk.format, disk.cache, disk_file(number));
+            option("-drive", format!("id={id},file={},format={format},if=none,cache={cache}", file.replace(',', ",,")));
+            let thread = if disk.iothread { format!(",iothread=thread{number}") } else { String::new() };
+            if disk.iothread {
+                option("-object", format!("iothread,id=thread{number}"));
+            }
+            match disk.bus {
+                Bus::VirtioBlk => option("-device", format!("virtio-blk-pci,drive={id},serial=stend-{id}{thread}")),
+                Bus::VirtioScsi => {
+                    option("-device", format!("virtio-scsi-pci,id=scsi{number}{thread}"));
+                    option("-device", format!("scsi-hd,drive={id},bus=scsi{number}.0,serial=stend-{id}"));
+                }
             }
         }
+        option("-device", "virtio-serial-pci".into());
+        // What is in the guest reaches nothing outside, but for the host by the tap device.
+        let network = match (vm.network, tap) {
+            (Network::User, _) => Some(format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22")),
+            (_, Some(Tap { device, .. })) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
+            (_, None) => None,
+        };
+        if let Some(network) = network {
+            option("-netdev", network);
+            option("-device", "virtio-net-pci,netdev=net,romfile=".into());
+        }
+        if vm.network != Network::User {
+            option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
+            option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
+        }
+        option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
+        option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
+        words
     }
-    option("-device", "virtio-serial-pci".into());
-    // What is in the guest reaches nothing outside, but for the host by the tap device.
-    let network = match (vm.network, tap) {
-        (Network::User, _) => Some(format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22")),
-        (_, Some(Tap { device, .. })) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
-        (_, None) => None,
+}
+
+/// The ledger of the guest of this name, and the guest.
+fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<(Ledger, Guest), Refusal> {
+    let guest = guest(host, work, name)?.ok_or_else(|| Misuse::NoGuest { name: name.into() })?;
+    Ok((super::read(host, work, name)?.unwrap_or_default(), guest))
+}
+
+/// Presses the guest's power button, and waits until it has shut down. What is on its disks stays.
+///
+/// # Errors
+/// It is none, or off; it does not shut down; or the user interrupted it.
+pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn() -> bool) -> Result<(), Refusal> {
+    let (ledger, guest) = standing_guest(host, work, name)?;
+    let runs = || super::running(host, &guest.pid_file).is_some();
+    if !runs() {
+        return Err(Misuse::GuestIsOff { name: name.into() }.into());
+    }
+    let unasked = |why| Obstacle::Unasked { name: name.into(), why };
+    let (began, mut pressed) = (Instant::now(), None);
+    while runs() {
+        // A guest that is booting does not notice.
+        if pressed.is_none_or(|at: Instant| at.elapsed() >= PRESS_AGAIN) {
+            if let Err(why) = monitor::press_power_button(guest.home())
+                && runs()
+            {
+                return Err(unasked(why).into());
+            }
+            pressed = Some(Instant::now());
+        }
+        if interrupted() {
+            return Err(Refusal::Interrupted);
+        }
+        if began.elapsed() > LONGEST_SHUT_DOWN {
+            let minutes = LONGEST_SHUT_DOWN.as_secs() / 60;
+            return Err(Obstacle::DoesNotShutDown { name: name.into(), minutes }.into());
+        }
+        std::thread::sleep(LOOK);
+    }
+    let path = ledger_of(host, work, name)?;
+    ledger.daemon().map_or(Ok(()), |daemon| ended(host, &path, daemon))
+}
+
+/// Starts a guest that is off, on its disks as they are, and waits until ssh reaches it.
+///
+/// # Errors
+/// It is none, or runs; it does not boot; or the user interrupted it. It is off then.
+pub fn start(
+    host: &dyn Host,
+    probe: &str,
+    work: &str,
+    name: &str,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<(), Refusal> {
+    let (ledger, guest) = standing_guest(host, work, name)?;
+    if super::running(host, &guest.pid_file).is_some() {
+        return Err(Misuse::GuestRuns { name: name.into() }.into());
+    }
+    let Some((daemon, vm)) = ledger.daemon().cloned().zip(ledger.begun.vm) else {
+        return Err(Misuse::NoGuest { name: name.into() }.into());
     };
-    if let Some(network) = network {
-        option("-netdev", network);
-        option("-device", "virtio-net-pci,netdev=net,romfile=".into());
-    }
-    if vm.network != Network::User {
-        option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
-        option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
-    }
-    option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
-    option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
-    words
+    image::check(host, work, &guest.image)?;
+    memory(host, vm.memory.0)?;
+    let luns: Vec<_> = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
+    let ssh_config = host.read_text(&guest.ssh_config)?;
+    let port = ssh_config.lines().find_map(|line| line.strip_prefix("Port ")?.parse().ok()).unwrap_or_default();
+    let token = daemon.home.rsplit('/').nth(1).unwrap_or_default();
+    let power = Power {
+        name,
+        home: &daemon.home,
+        vm: &vm,
+        architecture: guest.architecture,
+        image: &image::directory(work, &guest.image),
+        luns: &luns,
+        port,
+        tap: (vm.network == Network::Tap).then(|| Tap::of(token)),
+        cgroups: daemon.cgroups.clone(),
+    };
+    let path = ledger_of(host, work, name)?;
+    ended(host, &path, &daemon)?;
+    let mut things = power.things().into_iter();
+    things.try_for_each(|thing| super::make_one(host, probe, &path, &thing, interrupted).map(drop)).inspect_err(|_| {
+        // What was said first is what went wrong.
+        let _ = ended(host, &path, &daemon);
+    })
+}
+
+fn ledger_of(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
+    let base = super::directory_of(host, work, name)?.unwrap_or_else(|| base(work, name));
+    Ok(ledger::standing(&base))
+}
+
+/// Takes away what is left of a guest's QEMU.
+fn ended(host: &dyn Host, ledger: &str, daemon: &Daemon) -> Result<(), Refusal> {
+    let Some(command) = daemon.taking_away(ledger) else { return Ok(()) };
+    host.run(&command)?;
+    Ok(())
 }
 
 /// The guest of this name, if it stands.
@@ -529,8 +672,13 @@ impl Guest {
     /// # Errors
     /// It has no screen, or QEMU makes no picture.
     pub fn picture(&self) -> Result<Vec<u8>, PictureError> {
-        let screen = self.screen.as_ref().ok_or(PictureError::NoScreen)?;
-        Ok(screen::picture(Path::new(screen).parent().unwrap_or(Path::new("/")))?)
+        self.screen.as_ref().ok_or(PictureError::NoScreen)?;
+        Ok(monitor::picture(self.home())?)
+    }
+
+    /// Its directory.
+    fn home(&self) -> &Path {
+        Path::new(self.pid_file.trim_end_matches(".pid"))
     }
 }
 
@@ -545,7 +693,7 @@ pub enum PictureError {
     NoScreen,
     /// QEMU does not make it.
     #[error(transparent)]
-    NoPicture(#[from] NoPicture),
+    NoPicture(#[from] Unasked),
 }
 
 /// The configuration by which ssh reaches a guest that stands.
@@ -553,6 +701,9 @@ pub enum PictureError {
 /// # Errors
 /// There is none of this name, or it is no virtual machine.
 pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
-    let guest = guest(host, work, name)?;
-    Ok(guest.ok_or_else(|| Misuse::NoGuest { name: name.into() })?.ssh_config)
+    let (_, guest) = standing_guest(host, work, name)?;
+    if super::running(host, &guest.pid_file).is_none() {
+        return Err(Misuse::GuestIsOff { name: name.into() }.into());
+    }
+    Ok(guest.ssh_config)
 }

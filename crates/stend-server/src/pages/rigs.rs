@@ -56,7 +56,12 @@ pub(super) struct Rig {
 
 impl Rig {
     fn has_screen(&self) -> bool {
-        self.guest.as_ref().is_some_and(|guest| guest.screen.is_some())
+        self.guest.as_ref().is_some_and(|guest| guest.screen.is_some()) && !self.is_off()
+    }
+
+    /// Whether it is a virtual machine that may be started.
+    fn is_off(&self) -> bool {
+        self.state == "off"
     }
 }
 
@@ -181,17 +186,34 @@ pub(crate) async fn up(lab: Served, reader: Reader, Query(whose): Query<Whose>, 
     }
 }
 
-pub(crate) async fn down(
+pub(crate) async fn down(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
+    changed(lab, reader, whose, name, "down", Kind::RigDown).await
+}
+
+/// Starts a virtual machine that is off, and waits until it is reached.
+pub(crate) async fn start(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
+    changed(lab, reader, whose, name, "start", Kind::RigStarted).await
+}
+
+/// Shuts a virtual machine down, and waits for that.
+pub(crate) async fn stop(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
+    changed(lab, reader, whose, name, "stop", Kind::RigStopped).await
+}
+
+/// Does with a rig what a command of this name does.
+async fn changed(
     lab: Served,
     reader: Reader,
     Query(whose): Query<Whose>,
     Path(name): Path<String>,
+    what: &str,
+    kind: Kind,
 ) -> Response {
     if let Err(problem) = whose.check(&lab) {
         return trouble(reader, &problem);
     }
-    let words = vec!["rig".to_owned(), "down".into(), format!("--name={name}")];
-    let done = done(&lab, reader.asker(), words, (Kind::RigDown, name, String::new())).await;
+    let words = vec!["rig".to_owned(), what.into(), format!("--name={name}")];
+    let done = done(&lab, reader.asker(), words, (kind, name, String::new())).await;
     to(reader, done.map(|()| place(&lab)))
 }
 

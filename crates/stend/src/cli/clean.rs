@@ -9,7 +9,7 @@ use super::Global;
 use super::failure::{Exit, Failure};
 use super::on::{Cleaned, On};
 use super::output;
-use stend_lab::rig::{self, State};
+use stend_lab::rig;
 use stend_lab::run::leaves;
 use stend_lab::side;
 use stend_stand::host::{Command, HostError, LOCK_FILE, stand};
@@ -48,7 +48,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let mut failure = None;
     for name in rig::names(host, &work).map_err(unusable)? {
         let name = name.as_str();
-        if rig::is_name(name) && rig::status(host, &work, name).is_ok_and(|status| status.state == State::Up) {
+        if rig::is_name(name) && rig::status(host, &work, name).is_ok_and(|status| status.state.stands()) {
             talk!("rig {name} is still set up; `{} rig down --name {name}` removes it", output::program());
             continue;
         }

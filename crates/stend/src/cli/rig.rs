@@ -41,6 +41,18 @@ enum Action {
         #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
         name: String,
     },
+    /// Shut a virtual machine down; its disks stay as they are
+    Stop {
+        /// The virtual machine's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
+    /// Start a virtual machine that was shut down, on its disks as they are
+    Start {
+        /// The virtual machine's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
     /// Write a picture of what a virtual machine shows on its screen, as PNG
     Screen {
         /// The file to write
@@ -269,6 +281,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     match &arguments.action {
         Action::Up(flags) => up(global, flags),
         Action::Down { name } => down(global, name),
+        Action::Stop { name } => stop(global, name),
+        Action::Start { name } => start(global, name),
         Action::Screen { file, name } => screen(file, name),
         Action::Status { json } => status(*json),
     }
@@ -325,7 +339,7 @@ fn up(global: &Global, flags: &UpFlags) -> Result<Exit, Failure> {
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
     if rig::names(&host, &work).map_err(Refusal::from)?.iter().any(|old| old == name) {
-        if rig::status(&host, &work, name)?.state == State::Up {
+        if rig::status(&host, &work, name)?.state.stands() {
             let stend = output::program();
             return Err(Failure::usage(format!(
                 "rig {name} exists already; remove it with `{stend} rig down --name {name}`, or give this one another --name"
@@ -399,6 +413,34 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+fn stop(global: &Global, name: &str) -> Result<Exit, Failure> {
+    with_guests(|work, interrupted| Ok(rig::vm::shut_down(&Local, work, name, interrupted)?))?;
+    if !global.quiet {
+        talk!("{name} is off");
+    }
+    Ok(Exit::Fine)
+}
+
+fn start(global: &Global, name: &str) -> Result<Exit, Failure> {
+    with_guests(|work, interrupted| {
+        let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+        Ok(rig::vm::start(&Local, &probe, work, name, interrupted)?)
+    })?;
+    if !global.quiet {
+        talk!("{name} is up");
+    }
+    Ok(Exit::Fine)
+}
+
+/// Does something with a guest, while nobody else uses the directory for runs' files.
+fn with_guests(act: impl FnOnce(&str, &dyn Fn() -> bool) -> Result<(), Failure>) -> Result<(), Failure> {
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let _lock = Local.list(&work).is_ok().then(|| prepare::lock(&Local, &work)).transpose();
+    let _lock = _lock.map_err(Failure::unusable)?;
+    let interrupt = Interrupt::listen()?;
+    act(&work, &|| interrupt.requested())
+}
+
 fn screen(file: &Path, name: &str) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
     let picture = rig::vm::picture(&Local, &work, name).map_err(|error| match error {
@@ -414,7 +456,7 @@ fn status(json: Json) -> Result<Exit, Failure> {
     let names = rig::names(&Local, &work).map_err(Refusal::from)?;
     let mut statuses = names.iter().map(|name| rig::status(&Local, &work, name)).collect::<Result<Vec<_>, _>>()?;
     let mut of_runs: Vec<_> =
-        statuses.iter_mut().filter(|status| status.state == State::Up && is_run_id(&status.name)).collect();
+        statuses.iter_mut().filter(|status| status.state.stands() && is_run_id(&status.name)).collect();
     // A run that goes on has the directory to itself.
     if !of_runs.is_empty() && prepare::lock(&Local, &work).is_ok() {
         of_runs.iter_mut().for_each(|status| status.state = State::Left);
@@ -435,6 +477,7 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
     for status in statuses {
         let state = match status.state {
             State::Up => "up".to_owned(),
+            State::Off => format!("off; `{stend} rig start --name {}` starts it", status.name),
             State::Left if status.vm.is_some() => format!("left by a killed run; `{stend} clean` removes it"),
             State::Left => format!(
                 "left by a killed run; `{stend} resume {}` continues that run, `{stend} clean` removes it",

@@ -169,7 +169,8 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(left(&stand, address.trim_start_matches("vm:")), [""; 0]);
 
     // One that stays; that it boots need not be seen again.
-    let path = path_with(&stand, "ssh", "until [ -S qmp.sock ]; do sleep 0.1; done; exit 0");
+    let at_once = "until [ -S qmp.sock ]; do sleep 0.1; done; exit 0";
+    let path = path_with(&stand, "ssh", at_once);
     let made = stand.command(&[&up[..], &["--json"]].concat()).env("PATH", path).output().unwrap();
     fs::remove_file(stand.path().join("programs/ssh")).unwrap();
     let made = serde_json::from_slice::<Value>(&made.stdout).unwrap()["rigs"][0].clone();
@@ -205,6 +206,22 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
         a_browser_speaks_vnc(&alpha, &name, "?node=beta");
         drop(beta);
     }
+    // Shut down and started, it is on the disk that it had.
+    let status = || rigs()[0].clone();
+    let before = status()["guest"]["process"].clone();
+    says(&stand.run(&["rig", "start", "--name", &name]), 2, &["runs already"]);
+    let stopped = server.ask("POST", &format!("/rigs/{name}/stop"), &[], "");
+    assert_eq!(stopped.status, 303, "{}", stopped.body);
+    assert_eq!((&status()["state"], guests(&name).len()), (&"off".into(), 0));
+    says(&stand.run(&["rig", "stop", "--name", &name]), 2, &["is off", "rig start --name"]);
+    says(&stand.run(&["probe", "--on", &address]), 2, &["is off", "rig start --name"]);
+    assert!(server.get("/rigs").body.contains(&format!("/rigs/{name}/start")));
+    let path = path_with(&stand, "ssh", at_once);
+    let started = crate::common::ended(stand.command(&["rig", "start", "--name", &name]).env("PATH", path));
+    assert_eq!(started.status, Some(0), "{}", started.err);
+    fs::remove_file(stand.path().join("programs/ssh")).unwrap();
+    let after = status();
+    assert!(after["state"] == "up" && after["guest"]["process"] != before, "{after}");
     drop(server);
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);
