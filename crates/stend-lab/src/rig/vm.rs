@@ -523,8 +523,9 @@ impl Power<'_> {
 
 /// The ledger of the guest of this name, and the guest.
 fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<(Ledger, Guest), Refusal> {
-    let guest = guest(host, work, name)?.ok_or_else(|| Misuse::NoGuest { name: name.into() })?;
-    Ok((super::read(host, work, name)?.unwrap_or_default(), guest))
+    let ledger = super::read(host, work, name)?.unwrap_or_default();
+    let guest = of_this_boot(host, &ledger).ok_or_else(|| Misuse::NoGuest { name: name.into() })?;
+    Ok((ledger, guest))
 }
 
 /// Presses the guest's power button, and waits until it has shut down. What is on its disks stays.
@@ -533,13 +534,12 @@ fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<(Ledger, Gu
 /// It is none, or off; it does not shut down; or the user interrupted it.
 pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn() -> bool) -> Result<(), Refusal> {
     let (ledger, guest) = standing_guest(host, work, name)?;
-    let runs = || super::running(host, &guest.pid_file).is_some();
-    if !runs() {
+    if !guest.runs(host) {
         return Err(Misuse::GuestIsOff { name: name.into() }.into());
     }
     let unasked = |why| Obstacle::Unasked { name: name.into(), why };
     let (began, mut pressed) = (Instant::now(), None);
-    while runs() {
+    while guest.runs(host) {
         // A guest that is booting does not notice.
         if pressed.is_none_or(|at: Instant| at.elapsed() >= PRESS_AGAIN) {
             let asked = monitor::press_power_button(guest.home());
@@ -574,7 +574,7 @@ pub fn start(
     interrupted: &dyn Fn() -> bool,
 ) -> Result<(), Refusal> {
     let (ledger, guest) = standing_guest(host, work, name)?;
-    if super::running(host, &guest.pid_file).is_some() {
+    if guest.runs(host) {
         return Err(Misuse::GuestRuns { name: name.into() }.into());
     }
     let Some((daemon, vm)) = ledger.daemon().cloned().zip(ledger.begun.vm) else {
@@ -623,9 +623,13 @@ fn ended(host: &dyn Host, ledger: &str, daemon: &Daemon) -> Result<(), Refusal> 
 /// # Errors
 /// Its ledger cannot be read or understood.
 pub fn guest(host: &dyn Host, work: &str, name: &str) -> Result<Option<Guest>, Refusal> {
-    let ledger = super::read(host, work, name)?.unwrap_or_default();
+    Ok(of_this_boot(host, &super::read(host, work, name)?.unwrap_or_default()))
+}
+
+/// The guest of a ledger, if it was set up since the machine was booted.
+fn of_this_boot(host: &dyn Host, ledger: &Ledger) -> Option<Guest> {
     let here = ledger.begun.boot_id == super::boot_id(host);
-    Ok(ledger.up.and_then(|up| up.guest).filter(|_| here))
+    ledger.up.as_ref().and_then(|up| up.guest.clone()).filter(|_| here)
 }
 
 /// What a guest that stands is, and the processor and kernel of the machine that it runs on.
@@ -676,6 +680,11 @@ impl Guest {
         Ok(monitor::picture(self.home())?)
     }
 
+    /// Whether its QEMU runs.
+    fn runs(&self, host: &dyn Host) -> bool {
+        super::running(host, &self.pid_file).is_some()
+    }
+
     /// Its directory.
     fn home(&self) -> &Path {
         Path::new(self.pid_file.trim_end_matches(".pid"))
@@ -702,7 +711,7 @@ pub enum PictureError {
 /// There is none of this name, or it is no virtual machine.
 pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
     let (_, guest) = standing_guest(host, work, name)?;
-    if super::running(host, &guest.pid_file).is_none() {
+    if !guest.runs(host) {
         return Err(Misuse::GuestIsOff { name: name.into() }.into());
     }
     Ok(guest.ssh_config)

@@ -22,7 +22,7 @@ use stend_lab::rig::vm::PictureError;
 use stend_lab::rig::{self, ControllerStatus, Needs, Refusal, State, Status, Used};
 use stend_lab::run::prepare;
 use stend_stand::bounded;
-use stend_stand::host::{Host as _, Local};
+use stend_stand::host::{Host as _, Local, Lock};
 use stend_stand::interrupt::Interrupt;
 
 #[derive(Debug, Args)]
@@ -398,8 +398,7 @@ pub(super) fn lower(work: &str, name: &str) -> Result<bool, Failure> {
 fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
     let host = Local;
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
-    let there = host.list(&work).is_ok();
-    let _lock = there.then(|| prepare::lock(&host, &work)).transpose().map_err(Failure::unusable)?;
+    let _lock = locked(&host, &work)?;
     let lowered = lower(&work, name);
     if matches!(lowered, Ok(false)) {
         let names = rig::names(&host, &work).map_err(Refusal::from)?;
@@ -411,6 +410,11 @@ fn down(global: &Global, name: &str) -> Result<Exit, Failure> {
         talk!("rig {name} is taken down");
     }
     Ok(Exit::Fine)
+}
+
+/// The lock of the directory for runs' files. Where there is none, nothing is there to be locked, and none is made.
+fn locked(host: &Local, work: &str) -> Result<Option<Box<dyn Lock>>, Failure> {
+    host.list(work).is_ok().then(|| prepare::lock(host, work)).transpose().map_err(Failure::unusable)
 }
 
 fn stop(global: &Global, name: &str) -> Result<Exit, Failure> {
@@ -435,8 +439,7 @@ fn start(global: &Global, name: &str) -> Result<Exit, Failure> {
 /// Does something with a guest, while nobody else uses the directory for runs' files.
 fn with_guests(act: impl FnOnce(&str, &dyn Fn() -> bool) -> Result<(), Failure>) -> Result<(), Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
-    let _lock = Local.list(&work).is_ok().then(|| prepare::lock(&Local, &work)).transpose();
-    let _lock = _lock.map_err(Failure::unusable)?;
+    let _lock = locked(&Local, &work)?;
     let interrupt = Interrupt::listen()?;
     act(&work, &|| interrupt.requested())
 }
