@@ -24,6 +24,7 @@ use crate::guard::Tries;
 use crate::journal::Kind;
 use crate::live::Streams;
 use crate::order::Order;
+use crate::pages::rigs::Acts;
 use crate::pages::samples::Sampled;
 use crate::pages::screen::Screens;
 use crate::problem::Problem;
@@ -91,6 +92,7 @@ pub(crate) struct Lab {
     attended: Mutex<BTreeMap<i64, bool>>,
     pub(crate) streams: Streams,
     pub(crate) screens: Arc<Screens>,
+    pub(crate) acts: Arc<Acts>,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
     /// What was drawn last of a run's samples.
@@ -135,6 +137,7 @@ impl Lab {
         Self {
             streams: Streams::new(store.clone()),
             screens: Arc::default(),
+            acts: Arc::default(),
             store,
             program,
             database,

@@ -23,6 +23,7 @@ use stend_model::plain;
 use stend_model::run::{Run, RunState};
 use stend_stand::hosts::Hosts;
 use stend_store::{MeasuringLock, Store, StoreError};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 
 use crate::archive::{self, Archived};
 use crate::database::Edit;
@@ -571,12 +572,17 @@ pub(crate) async fn check(lab: &Arc<Lab>, machine: &str) -> Result<Vec<u8>, Prob
 /// Runs a command that only looks, to its end, or until nobody wants to know any more.
 pub(crate) async fn looked(lab: &Arc<Lab>, command: Command) -> Result<Output, Problem> {
     let _one = lab.looking.acquire().await.expect("nobody closes it");
-    ended(command).await
+    ended(command, |_| {}).await
 }
 
 /// Runs a command that does something or says what would be done. It goes on if who asked goes away: it may be setting up a rig.
-pub(crate) async fn done(lab: &Arc<Lab>, words: Vec<String>) -> Result<Output, Problem> {
-    done_with(lab, words, BTreeMap::new()).await
+/// What it says meanwhile is told line by line.
+pub(crate) async fn done(
+    lab: &Arc<Lab>,
+    words: Vec<String>,
+    tell: impl FnMut(&str) + Send + 'static,
+) -> Result<Output, Problem> {
+    done_with(lab, words, BTreeMap::new(), tell).await
 }
 
 /// The same, in a directory with these files.
@@ -584,6 +590,7 @@ pub(crate) async fn done_with(
     lab: &Arc<Lab>,
     words: Vec<String>,
     texts: BTreeMap<String, String>,
+    tell: impl FnMut(&str) + Send + 'static,
 ) -> Result<Output, Problem> {
     let lab = Arc::clone(lab);
     let run = tokio::spawn(async move {
@@ -591,7 +598,7 @@ pub(crate) async fn done_with(
         let mut command = lab.command(&words);
         let directory = Directory::for_now(&lab);
         directory.enter(&texts, &mut command)?;
-        let mut output = ended(command).await?;
+        let mut output = ended(command, tell).await?;
         for said in [&mut output.stdout, &mut output.stderr] {
             *said = directory.left_out(&String::from_utf8_lossy(said)).into_bytes();
         }
@@ -602,18 +609,35 @@ pub(crate) async fn done_with(
 
 /// The words of a command that does something, beside what it prints.
 pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, Problem> {
-    done(lab, words).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
+    done(lab, words, |_| {}).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
 fn fine(output: Output) -> Result<Output, Problem> {
     if matches!(output.status.code(), Some(0 | 1 | 3)) { Ok(output) } else { Err(refused(&output)) }
 }
 
-async fn ended(command: Command) -> Result<Output, Problem> {
+async fn ended(command: Command, mut tell: impl FnMut(&str)) -> Result<Output, Problem> {
     let unavailable = |said: String| Problem::new(StatusCode::SERVICE_UNAVAILABLE, said);
     let mut command = tokio::process::Command::from(command);
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(LONGEST_COMMAND, command.output()).await;
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let output = async {
+        let mut child = command.spawn()?;
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let printed = async { out.expect("it is piped").read_to_end(&mut stdout).await };
+        let said = async {
+            let mut err = BufReader::new(err.expect("it is piped"));
+            let mut begin = 0;
+            while err.read_until(b'\n', &mut stderr).await? > 0 {
+                tell(String::from_utf8_lossy(&stderr[begin..]).trim_end());
+                begin = stderr.len();
+            }
+            Ok(())
+        };
+        let (status, ..) = tokio::try_join!(child.wait(), printed, said)?;
+        Ok::<_, std::io::Error>(Output { status, stdout, stderr })
+    };
+    let output = tokio::time::timeout(LONGEST_COMMAND, output).await;
     let output = output.map_err(|_| unavailable("the command takes too long, and was ended".into()))?;
     output.map_err(|error| match error.kind() {
         // A word with a null character is none.

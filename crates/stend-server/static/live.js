@@ -37,6 +37,8 @@ if (parts.length > 0) {
   };
   // How far a run is changes without the queue.
   setInterval(() => document.querySelector("[data-live] progress") && renew(), 5000);
+  // The button that was pressed would keep its part as it is until the answer comes.
+  document.addEventListener("submit", (event) => event.target.closest("[data-live]") && document.activeElement.blur());
   // The first one says that it listens: what has changed since the page was made, or while a connection was lost, is seen now.
   new EventSource("/api/v1/changes").addEventListener("change", renew);
 }

@@ -15,7 +15,6 @@ mod found;
 pub mod image;
 mod layout;
 mod ledger;
-mod monitor;
 mod plan;
 mod refusal;
 mod scheduler;
@@ -137,6 +136,9 @@ pub struct GuestStatus {
     /// Where a viewer of VNC finds its screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub screen: Option<String>,
+    /// What it can go back to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub snapshots: Vec<vm::Snapshot>,
     /// What its QEMU uses.
     #[serde(flatten)]
     pub used: Used,
@@ -475,6 +477,8 @@ pub fn status(host: &dyn Host, work: &str, name: &str) -> Result<Status, Refusal
     let guest = up.guest.as_ref().map(|guest| GuestStatus {
         address: vm::address(name),
         screen: guest.screen.clone(),
+        // Without a disk that can be looked at it has none to go back to, and the others are shown.
+        snapshots: vm::snapshots(host, work, name).unwrap_or_default(),
         used: used(&guest.pid_file, &guest.counters),
     });
     let has_ended = guest.as_ref().is_some_and(|guest| guest.used.process.is_none());

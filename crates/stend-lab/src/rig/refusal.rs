@@ -139,6 +139,54 @@ pub enum Misuse {
         /// Its name.
         name: String,
     },
+    /// A guest runs, and what is asked for takes one that is off.
+    #[error("the virtual machine \"{name}\" runs, and {why}; `stend rig stop --name {name}` shuts it down")]
+    GuestIsOn {
+        /// Its name.
+        name: String,
+        /// Why it has to be off.
+        why: String,
+    },
+    /// A copy of a guest would write where the guest writes.
+    #[error(
+        "the virtual machine \"{name}\" has the LUN {disk} for a disk, and a clone would write there too; only disks that are files are copied"
+    )]
+    CloneOfLun {
+        /// Its name.
+        name: String,
+        /// The LUN.
+        disk: String,
+    },
+    /// A guest has a disk without snapshots.
+    #[error(
+        "the virtual machine \"{name}\" has no snapshots, because a disk of it is {disk}; they take format=qcow2 for each disk"
+    )]
+    NoSnapshots {
+        /// Its name.
+        name: String,
+        /// What the disk is.
+        disk: String,
+    },
+    /// A guest has a snapshot of this name.
+    #[error(
+        "the virtual machine \"{name}\" has a snapshot \"{snapshot}\" already; `stend rig snapshot {snapshot} --name {name} --remove` removes it"
+    )]
+    SnapshotExists {
+        /// The guest's name.
+        name: String,
+        /// The snapshot's name.
+        snapshot: String,
+    },
+    /// A guest has no snapshot of this name.
+    #[error("the virtual machine \"{name}\" has no snapshot \"{snapshot}\"; there is: {}", if there.is_empty() { "none".into() } else { there.join(", ") })]
+    NoSnapshot {
+        /// The guest's name.
+        name: String,
+        /// The snapshot's name.
+        snapshot: String,
+        /// Those that it has.
+        there: Vec<String>,
+    },
     /// A rig has fewer LUNs.
     #[error("rig {rig} has {luns} LUNs, counted from 0, and \"{rig}/lun{number}\" is none of them")]
     NoSuchLun {
@@ -449,7 +497,15 @@ pub enum Obstacle {
         /// Its name.
         name: String,
         /// Why not.
-        why: super::monitor::Unasked,
+        why: super::vm::Unasked,
+    },
+    /// A guest's disks cannot be looked at or changed.
+    #[error("the virtual machine \"{name}\": qemu-img does not do it{said}")]
+    QemuImg {
+        /// Its name.
+        name: String,
+        /// What it said.
+        said: Said,
     },
     /// Virtual machines cannot be set up.
     #[error("a virtual machine {missing}")]

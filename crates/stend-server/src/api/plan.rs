@@ -126,7 +126,7 @@ async fn planned_on(lab: &Arc<Lab>, batch: &Batch, reached: &[Machine], who: Opt
     words.push("--dry-run".into());
     let order = batch.clone();
     let texts = blocking(lab, move |lab| lab.files_of(&order.order)).await??;
-    let plan = work::done_with(lab, words, texts).await?;
+    let plan = work::done_with(lab, words, texts, |_| {}).await?;
     Ok(plans + &String::from_utf8_lossy(&plan.stdout))
 }
 

@@ -1,6 +1,8 @@
 //! The rigs of a node's machine: storage that is set up and taken down, and virtual machines.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use askama::Template;
 use axum::Form;
@@ -28,6 +30,8 @@ struct Rigs {
     /// The nodes of the fleet that have rigs.
     nodes: Vec<String>,
     rigs: Vec<Rig>,
+    /// What is being done with them, by their names.
+    acts: Vec<(String, Act)>,
     form: RigForm,
     problem: Option<String>,
 }
@@ -36,6 +40,70 @@ impl Rigs {
     /// What says in an address which node's rigs are meant.
     fn of_node(&self) -> String {
         of_node(self.here.as_ref())
+    }
+
+    fn acts_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Act> {
+        self.acts.iter().filter(move |(rig, _)| rig == name).map(|(_, act)| act)
+    }
+
+    /// What is being done with a rig of which there is nothing yet.
+    fn new_acts(&self) -> impl Iterator<Item = &(String, Act)> {
+        self.acts.iter().filter(|(name, _)| self.rigs.iter().all(|rig| rig.name != *name))
+    }
+}
+
+/// What is being done with rigs now.
+#[derive(Default)]
+pub(crate) struct Acts(Mutex<BTreeMap<u64, (String, Act)>>);
+
+/// Something that is being done with a rig.
+#[derive(Clone)]
+struct Act {
+    /// The message that says what.
+    what: &'static str,
+    began: Instant,
+    /// What the command said last.
+    said: String,
+}
+
+impl Act {
+    /// For how long it has been done, in minutes and seconds.
+    fn time(&self) -> String {
+        let seconds = self.began.elapsed().as_secs();
+        format!("{}:{:02}", seconds / 60, seconds % 60)
+    }
+}
+
+/// It is being done as long as this is there.
+struct Acting {
+    lab: Arc<Lab>,
+    number: u64,
+}
+
+impl Acting {
+    fn begin(lab: &Arc<Lab>, rig: &str, what: &'static str) -> Self {
+        let act = Act { what, began: Instant::now(), said: String::new() };
+        let number = {
+            let mut acts = lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = acts.last_key_value().map_or(0, |(last, _)| last + 1);
+            acts.insert(number, (rig.to_owned(), act));
+            number
+        };
+        lab.changed();
+        Self { lab: Arc::clone(lab), number }
+    }
+
+    fn say(&self, line: &str) {
+        if let Some((_, act)) = self.lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&self.number) {
+            brief(line.trim_start_matches("stend: ")).clone_into(&mut act.said);
+        }
+    }
+}
+
+impl Drop for Acting {
+    fn drop(&mut self) {
+        self.lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        self.lab.changed();
     }
 }
 
@@ -71,6 +139,17 @@ pub(super) struct Guest {
     address: String,
     /// Where its screen is, if it has one.
     pub(super) screen: Option<String>,
+    #[serde(default)]
+    snapshots: Vec<Snapshot>,
+}
+
+/// What a virtual machine can go back to.
+#[derive(Debug, Deserialize)]
+struct Snapshot {
+    name: String,
+    taken: String,
+    /// 0 of one that was off.
+    memory_bytes: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -133,7 +212,8 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option
     let known = lab.known();
     let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
     let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
-    Ok(Rigs { reader, here, nodes, rigs, form, problem })
+    let acts = lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+    Ok(Rigs { acts, reader, here, nodes, rigs, form, problem })
 }
 
 /// The rigs of this node's machine.
@@ -170,7 +250,7 @@ pub(crate) async fn up(lab: Served, reader: Reader, Query(whose): Query<Whose>, 
     let is_offered = matches!(form.kind.as_str(), "file" | "pool");
     let name = Some(form.name.trim()).filter(|name| !name.is_empty()).unwrap_or("rig").to_owned();
     let done = if is_offered {
-        done(&lab, reader.asker(), form.words(), (Kind::RigUp, name, form.kind.clone())).await
+        done(&lab, reader.asker(), form.words(), "set-up", (Kind::RigUp, name, form.kind.clone())).await
     } else {
         Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "kind: it is file or pool"))
     };
@@ -186,43 +266,104 @@ pub(crate) async fn up(lab: Served, reader: Reader, Query(whose): Query<Whose>, 
     }
 }
 
+/// The name of a snapshot that is to be taken, or of a clone that is to be made.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Named {
+    name: String,
+}
+
 pub(crate) async fn down(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
-    changed(lab, reader, whose, name, "down", Kind::RigDown).await
+    changed(lab, reader, whose, name, "take-down", Kind::RigDown, &["down"]).await
 }
 
 /// Starts a virtual machine that is off, and waits until it is reached.
 pub(crate) async fn start(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
-    changed(lab, reader, whose, name, "start", Kind::RigStarted).await
+    changed(lab, reader, whose, name, "start-guest", Kind::RigStarted, &["start"]).await
 }
 
 /// Shuts a virtual machine down, and waits for that.
 pub(crate) async fn stop(lab: Served, reader: Reader, whose: Query<Whose>, name: Path<String>) -> Response {
-    changed(lab, reader, whose, name, "stop", Kind::RigStopped).await
+    changed(lab, reader, whose, name, "stop-guest", Kind::RigStopped, &["stop"]).await
 }
 
-/// Does with a rig what a command of this name does.
+/// Takes a snapshot of a virtual machine.
+pub(crate) async fn keep(
+    lab: Served,
+    reader: Reader,
+    whose: Query<Whose>,
+    name: Path<String>,
+    Form(Named { name: snapshot }): Form<Named>,
+) -> Response {
+    changed(lab, reader, whose, name, "take-snapshot", Kind::RigSnapshot, &["snapshot", snapshot.trim()]).await
+}
+
+/// Brings a virtual machine back to a snapshot.
+pub(crate) async fn revert(
+    lab: Served,
+    reader: Reader,
+    whose: Query<Whose>,
+    Path((name, snapshot)): Path<(String, String)>,
+) -> Response {
+    changed(lab, reader, whose, Path(name), "revert", Kind::RigReverted, &["revert", &snapshot]).await
+}
+
+/// Removes a snapshot of a virtual machine.
+pub(crate) async fn forget(
+    lab: Served,
+    reader: Reader,
+    whose: Query<Whose>,
+    Path((name, snapshot)): Path<(String, String)>,
+) -> Response {
+    let words = ["snapshot", &snapshot, "--remove"];
+    changed(lab, reader, whose, Path(name), "remove", Kind::RigSnapshotRemoved, &words).await
+}
+
+/// Sets up a clone of a virtual machine that is off.
+pub(crate) async fn copy(
+    lab: Served,
+    reader: Reader,
+    whose: Query<Whose>,
+    name: Path<String>,
+    Form(Named { name: new }): Form<Named>,
+) -> Response {
+    changed(lab, reader, whose, name, "clone", Kind::RigCloned, &["clone", new.trim()]).await
+}
+
+/// Does with a rig what a command does: its name, what it is given, if something, and options.
 async fn changed(
     lab: Served,
     reader: Reader,
     Query(whose): Query<Whose>,
     Path(name): Path<String>,
-    what: &str,
+    what: &'static str,
     kind: Kind,
+    command: &[&str],
 ) -> Response {
     if let Err(problem) = whose.check(&lab) {
         return trouble(reader, &problem);
     }
-    let words = vec!["rig".to_owned(), what.into(), format!("--name={name}")];
-    let done = done(&lab, reader.asker(), words, (kind, name, String::new())).await;
+    let given = command.get(1).map(|given| (*given).to_owned());
+    let mut words = vec!["rig".to_owned(), command[0].to_owned(), format!("--name={name}")];
+    words.extend(command.iter().skip(2).map(|option| (*option).to_owned()));
+    // What somebody typed is no option.
+    words.extend(given.iter().flat_map(|given| ["--".to_owned(), given.clone()]));
+    let done = done(&lab, reader.asker(), words, what, (kind, name, given.unwrap_or_default())).await;
     to(reader, done.map(|()| place(&lab)))
 }
 
+/// It goes on, and is noted, if who asked goes away.
 async fn done(
     lab: &Arc<Lab>,
     who: Who,
     words: Vec<String>,
+    what: &'static str,
     (kind, name, detail): (Kind, String, String),
 ) -> Result<(), Problem> {
-    work::done(lab, words).await?;
-    Ok(lab.note(kind, who.name, name, detail).await?)
+    let lab = Arc::clone(lab);
+    let task = tokio::spawn(async move {
+        let acting = Acting::begin(&lab, &name, what);
+        work::done(&lab, words, move |line| acting.say(line)).await?;
+        Ok(lab.note(kind, who.name, name, detail).await?)
+    });
+    task.await.map_err(|panic| Problem::new(StatusCode::SERVICE_UNAVAILABLE, panic.to_string()))?
 }

@@ -53,6 +53,36 @@ enum Action {
         #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
         name: String,
     },
+    /// Keep what is on a virtual machine's disks, and in its memory if it runs
+    Snapshot {
+        /// The snapshot's name
+        #[arg(value_name = "SNAPSHOT", value_parser = snapshot)]
+        snapshot: String,
+        /// The virtual machine's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+        /// Remove the snapshot of this name instead
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Bring a virtual machine back to a snapshot; what it has done since then is lost
+    Revert {
+        /// The snapshot's name
+        #[arg(value_name = "SNAPSHOT", value_parser = snapshot)]
+        snapshot: String,
+        /// The virtual machine's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
+    /// Set up a virtual machine like one that is off, on copies of its disks
+    Clone {
+        /// The name of the new one
+        #[arg(value_name = "NEW", value_parser = name)]
+        new: String,
+        /// The name of the virtual machine that is copied
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
     /// Write a picture of what a virtual machine shows on its screen, as PNG
     Screen {
         /// The file to write
@@ -277,12 +307,23 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
+fn snapshot(text: &str) -> Result<String, String> {
+    match rig::vm::is_snapshot(text) {
+        true => Ok(text.to_owned()),
+        false => Err("it may have 1 to 32 lower-case letters, digits and dashes, and begins with a letter".into()),
+    }
+}
+
 pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failure> {
     match &arguments.action {
         Action::Up(flags) => up(global, flags),
         Action::Down { name } => down(global, name),
         Action::Stop { name } => stop(global, name),
         Action::Start { name } => start(global, name),
+        Action::Snapshot { snapshot, name, remove: false } => keep(global, name, snapshot),
+        Action::Snapshot { snapshot, name, remove: true } => forget(global, name, snapshot),
+        Action::Revert { snapshot, name } => revert(global, name, snapshot),
+        Action::Clone { new, name } => copy(global, name, new),
         Action::Screen { file, name } => screen(file, name),
         Action::Status { json } => status(*json),
     }
@@ -338,15 +379,7 @@ fn up(global: &Global, flags: &UpFlags) -> Result<Exit, Failure> {
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
-    if rig::names(&host, &work).map_err(Refusal::from)?.iter().any(|old| old == name) {
-        if rig::status(&host, &work, name)?.state.stands() {
-            let stend = output::program();
-            return Err(Failure::usage(format!(
-                "rig {name} exists already; remove it with `{stend} rig down --name {name}`, or give this one another --name"
-            )));
-        }
-        rig::take_down(&host, &work, name)?;
-    }
+    make_room(&work, name)?;
     let interrupted = || interrupt.requested();
     match wanted {
         Wanted::Storage(target) => {
@@ -364,6 +397,20 @@ fn up(global: &Global, flags: &UpFlags) -> Result<Exit, Failure> {
     }
     print(&[rig::status(&host, &work, name)?], json)?;
     Ok(Exit::Fine)
+}
+
+/// Sees that no rig of a name stands. What is left of one is removed.
+fn make_room(work: &str, name: &str) -> Result<(), Failure> {
+    if rig::names(&Local, work).map_err(Refusal::from)?.iter().any(|old| old == name) {
+        if rig::status(&Local, work, name)?.state.stands() {
+            let stend = output::program();
+            return Err(Failure::usage(format!(
+                "rig {name} exists already; remove it with `{stend} rig down --name {name}`, or choose another name"
+            )));
+        }
+        rig::take_down(&Local, work, name)?;
+    }
+    Ok(())
 }
 
 /// Sets a guest up. The directory for runs' files is locked meanwhile.
@@ -436,6 +483,50 @@ fn start(global: &Global, name: &str) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+fn keep(global: &Global, name: &str, snapshot: &str) -> Result<Exit, Failure> {
+    with_guests(|work, _| Ok(rig::vm::keep(&Local, work, name, snapshot)?))?;
+    if !global.quiet {
+        talk!("{name} has the snapshot {snapshot}");
+    }
+    Ok(Exit::Fine)
+}
+
+fn forget(global: &Global, name: &str, snapshot: &str) -> Result<Exit, Failure> {
+    with_guests(|work, _| Ok(rig::vm::forget(&Local, work, name, snapshot)?))?;
+    if !global.quiet {
+        talk!("{name} has no snapshot {snapshot} any more");
+    }
+    Ok(Exit::Fine)
+}
+
+fn revert(global: &Global, name: &str, snapshot: &str) -> Result<Exit, Failure> {
+    with_guests(|work, interrupted| {
+        let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+        Ok(rig::vm::revert(&Local, &probe, work, name, snapshot, interrupted)?)
+    })?;
+    if !global.quiet {
+        talk!("{name} is what it was at the snapshot {snapshot}");
+    }
+    Ok(Exit::Fine)
+}
+
+fn copy(global: &Global, name: &str, new: &str) -> Result<Exit, Failure> {
+    with_guests(|work, interrupted| {
+        make_room(work, new)?;
+        let checked = rig::vm::check_copy(&Local, work, name)?;
+        let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+        if !global.quiet {
+            talk!("making rig {new}: {}", checked.vm);
+        }
+        rig::vm::raise(&Local, &probe, work, new, &checked, interrupted)?;
+        Ok(())
+    })?;
+    if !global.quiet {
+        talk!("{new} is up, a clone of {name}");
+    }
+    Ok(Exit::Fine)
+}
+
 /// Does something with a guest, while nobody else uses the directory for runs' files.
 fn with_guests(act: impl FnOnce(&str, &dyn Fn() -> bool) -> Result<(), Failure>) -> Result<(), Failure> {
     let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
@@ -501,6 +592,10 @@ fn print(statuses: &[Status], json: Json) -> Result<(), Failure> {
             let _ = writeln!(text, "  {}  {}", guest.address, used(&guest.used));
             if let Some(screen) = &guest.screen {
                 let _ = writeln!(text, "  screen  VNC at {screen}");
+            }
+            for one in &guest.snapshots {
+                let memory = if one.memory_bytes > 0 { "with its memory" } else { "of its disks" };
+                let _ = writeln!(text, "  snapshot  {}, {memory}, {}", one.name, one.taken);
             }
         }
         if status.controllers.is_empty() && !status.luns.is_empty() {

@@ -4,10 +4,12 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::common::etcd::Etcd;
@@ -22,7 +24,8 @@ const IMAGE: &str = "title = \"A small Debian\"\nrelease = \"bookworm\"\narchite
     [files]\n\"root/looks.sh\" = '''\n\
     [ \"$(nproc) $(cat /sys/block/vdc/size)\" = '1 16384' ] && grep -q '/srv/a ext4' /proc/mounts || exit\n\
     [ \"$(ls /sys/class/net | wc -l) $(cat /sys/block/sda/size)\" = '2 8192' ]\n'''\n";
-const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n";
+const GUEST: &str = "kind = \"vm\"\nimage = \"small.toml\"\nmemory = \"512MiB\"\ncpus = 1\naccelerator = \"tcg\"\n\
+    [[disk]]\nsize = \"4MiB\"\nformat = \"qcow2\"\niothread = true\n";
 
 /// Says a line to whoever connects.
 const SERVER: &str = "title = \"A line\"\nprogram = \"python3\"\nports = [\"port\"]\nstart = [\"python3\", \"line.py\"]\n[files]\n\"line.py\" = '''\n\
@@ -128,6 +131,17 @@ fn a_browser_speaks_vnc(server: &Server, name: &str, of_node: &str) {
     wait_until("the viewer has gone", || server.send_bytes(&viewer, b"").status == 404);
 }
 
+/// Does something with the files of a guest that is off, as `qemu-io` is told.
+fn on_disks(guest: &Value, what: &str) {
+    let screen = guest["guest"]["screen"].as_str().unwrap();
+    for disk in ["system.qcow2", "disk0"] {
+        let disk = Path::new(screen).with_file_name(disk);
+        let said = Command::new("qemu-io").args(["-f", "qcow2", "-c", what]).arg(disk).output().unwrap();
+        let said = String::from_utf8_lossy(&said.stdout);
+        assert!(!said.contains("failed"), "{said}");
+    }
+}
+
 #[test]
 fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     if !guests_can_be_made() {
@@ -210,18 +224,72 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let status = || rigs()[0].clone();
     let before = status()["guest"]["process"].clone();
     says(&stand.run(&["rig", "start", "--name", &name]), 2, &["runs already"]);
+    // Kept with its memory, it goes back to it.
+    let act = |words: &[&str]| stand.run(&[&["rig"], words, &["--name", &name]].concat());
+    let at_once = |words: &[&str]| {
+        let path = path_with(&stand, "ssh", at_once);
+        let ended =
+            crate::common::ended(stand.command(&[&["rig"], words, &["--name", &name]].concat()).env("PATH", path));
+        fs::remove_file(stand.path().join("programs/ssh")).unwrap();
+        ended
+    };
+    let snapshots = || {
+        let all = status()["guest"]["snapshots"].as_array().cloned().unwrap_or_default();
+        let one = |one: Value| (one["name"].as_str().unwrap().to_owned(), one["memory_bytes"].as_u64() > Some(0));
+        all.into_iter().map(one).collect::<Vec<_>>()
+    };
+    let form = ["content-type: application/x-www-form-urlencoded"];
+    let (running, off) = (("running".to_owned(), true), ("off".to_owned(), false));
+    let taken = server.ask("POST", &format!("/rigs/{name}/snapshots"), &form, "name=running");
+    assert_eq!((taken.status, snapshots()), (303, vec![running.clone()]), "{}", taken.body);
+    says(&act(&["snapshot", "running"]), 2, &["already", "--remove"]);
+    says(&act(&["snapshot", "7"]), 2, &["begins with a letter"]);
+    says(&act(&["revert", "none"]), 2, &["no snapshot \"none\"", "running"]);
+    says(&act(&["clone", "other"]), 2, &["runs, and", "rig stop --name"]);
+    says(&act(&["revert", "running"]), 0, &[]);
+    assert_eq!(status()["guest"]["process"], before);
     let stopped = server.ask("POST", &format!("/rigs/{name}/stop"), &[], "");
     assert_eq!(stopped.status, 303, "{}", stopped.body);
     assert_eq!((&status()["state"], guests(&name).len()), (&"off".into(), 0));
     says(&stand.run(&["rig", "stop", "--name", &name]), 2, &["is off", "rig start --name"]);
     says(&stand.run(&["probe", "--on", &address]), 2, &["is off", "rig start --name"]);
-    assert!(server.get("/rigs").body.contains(&format!("/rigs/{name}/start")));
-    let path = path_with(&stand, "ssh", at_once);
-    let started = crate::common::ended(stand.command(&["rig", "start", "--name", &name]).env("PATH", path));
-    assert_eq!(started.status, Some(0), "{}", started.err);
-    fs::remove_file(stand.path().join("programs/ssh")).unwrap();
+    let page = server.get("/rigs").body;
+    assert!(page.contains(&format!("/rigs/{name}/start")) && page.contains(&format!("/rigs/{name}/clones")), "{page}");
+    // A clone has what the original has, and what is written after a snapshot is gone with it.
+    on_disks(&status(), "write -P 7 1M 64k");
+    says(&act(&["snapshot", "off"]), 0, &[]);
+    assert_eq!(snapshots(), [running, off]);
+    on_disks(&status(), "write -P 8 1M 64k");
+    let reverted = server.ask("POST", &format!("/rigs/{name}/snapshots/off/revert"), &[], "");
+    assert_eq!(reverted.status, 303, "{}", reverted.body);
+    on_disks(&status(), "read -P 7 1M 64k");
+    let clone = own_name("clone");
+    let clone_down_at_last = Down(&stand, &clone);
+    says(&act(&["clone", &name]), 2, &["exists already"]);
+    says(&at_once(&["clone", &clone]), 0, &[&clone]);
+    let of = |name: &str| rigs().as_array().unwrap().iter().find(|rig| rig["name"] == name).cloned().unwrap();
+    let kill = |name: &str| {
+        guests(name).into_iter().for_each(|pid| rustix::process::kill_process(pid, Signal::KILL).unwrap());
+        wait_until("it is off", || of(name)["state"] == "off");
+    };
+    kill(&clone);
+    let of_clone = of(&clone);
+    on_disks(&of_clone, "read -P 7 1M 64k");
+    assert!(of_clone["guest"].get("snapshots").is_none(), "{}", of_clone);
+    drop(clone_down_at_last);
+    assert_eq!(left(&stand, &clone), [""; 0]);
+    says(&act(&["snapshot", "--remove", "off"]), 0, &[]);
+    says(&at_once(&["start"]), 0, &[]);
     let after = status();
     assert!(after["state"] == "up" && after["guest"]["process"] != before, "{after}");
+    // With its memory it does not boot.
+    kill(&name);
+    says(&at_once(&["revert", "running"]), 0, &[]);
+    assert_eq!(status()["state"], "up");
+    let console = Path::new(after["guest"]["screen"].as_str().unwrap()).with_file_name("console.log");
+    assert!(!fs::read_to_string(console).unwrap().contains("Linux version"));
+    let removed = server.ask("POST", &format!("/rigs/{name}/snapshots/running/remove"), &[], "");
+    assert_eq!((removed.status, snapshots()), (303, vec![]), "{}", removed.body);
     drop(server);
     says(&stand.run(&up), 2, &["exists already", "rig down --name"]);
     says(&stand.run(&["clean"]), 0, &[&format!("rig {name} is still set up")]);

@@ -3,14 +3,17 @@
 //! A guest lies in a directory of its own, as a [server](super::servers) does, and is taken away like one: its processes are those that work
 //! there. Its disk is a layer on the image's, which it does not change.
 
+mod monitor;
+mod power;
+mod snapshots;
+
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
 use stend_model::target::Where;
-use stend_model::target::vm::{Accelerator, Bus, Disk, Network, Vm};
+use stend_model::target::vm::{Accelerator, Disk, Network, Vm};
 use stend_stand::host::{Command, Host, HostError};
 use stend_stand::hosts::GUEST;
 use thiserror::Error;
@@ -21,11 +24,18 @@ use super::check::{memory, space};
 use super::control_group::{Counters, Groups, Hierarchies};
 use super::image::{self, Kept};
 use super::ledger::{self, Begun, Ledger};
-use super::monitor::{self, MONITOR, SCREEN, Unasked};
 use super::plan::Plan;
 use super::servers::{Daemon, Home, OfServer, Step, Written, free_ports};
-use super::thing::{Made as _, Thing};
+use super::thing::Thing;
 use super::{Misuse, Obstacle, Refusal, Said, Up, base, inside, make_whole, real_path, standing, take_down, token};
+
+pub use self::monitor::Unasked;
+pub use self::power::{shut_down, start};
+pub(super) use self::snapshots::list as snapshots;
+pub use self::snapshots::{Snapshot, forget, is_snapshot, keep, revert};
+
+use self::monitor::{Monitor, SCREEN};
+use self::power::Power;
 
 /// So often another port is tried where somebody else was faster.
 const TRIES: usize = 3;
@@ -33,10 +43,6 @@ const TRIES: usize = 3;
 const TAKEN: [&str; 3] = ["host forwarding rule", "ddress already in use", "evice or resource busy"];
 /// For so many tenths of a second a guest that is not ready may print nothing. One that boots says what it does.
 const PATIENCE: u32 = 1800;
-/// A guest's services may end slowly, and its processors may be emulated.
-const LONGEST_SHUT_DOWN: Duration = Duration::from_secs(10 * 60);
-const PRESS_AGAIN: Duration = Duration::from_secs(5);
-const LOOK: Duration = Duration::from_millis(200);
 const CONSOLE: &str = "console.log";
 const SSH_CONFIG: &str = "ssh_config";
 /// Before the image's own, by which a guest's card asks for an address.
@@ -69,8 +75,12 @@ pub struct Guest {
 pub struct Checked {
     /// What was asked for, with what runs its processors.
     pub vm: Vm,
-    image: Image,
+    architecture: Architecture,
+    /// What its image is made of, if it has to be made.
+    image: Option<Image>,
     kept: Kept,
+    /// The directory of the guest whose disks it gets copies of.
+    original: Option<String>,
     /// What its disks lie on that are LUNs, by their numbers.
     luns: Vec<Option<String>>,
 }
@@ -78,7 +88,7 @@ pub struct Checked {
 impl Checked {
     /// Whether the image has to be made first, which takes minutes.
     pub fn makes_image(&self) -> bool {
-        !self.kept.is_there
+        self.image.is_some()
     }
 }
 
@@ -97,8 +107,8 @@ exit "$status"
 "#;
 const MAKE_GUEST: &str = r#"
 set -eu
-image=$1
-shift
+image=$1 original=$2
+shift 2
 ssh-keygen -q -t ed25519 -N "" -C stend -f key
 ssh-keygen -q -t ed25519 -N "" -C guest -f host_key
 mkdir -p seed/root/.ssh seed/etc/ssh seed/etc/systemd/network
@@ -113,9 +123,18 @@ tar -c -f seed.tar --owner=0 --group=0 --no-recursion -C seed \
     $(cd seed && find etc/systemd/network -type f)
 rm -r seed
 echo "guest $(cat host_key.pub)" >known_hosts
-qemu-img create -q -f qcow2 -b "$image/disk.qcow2" -F qcow2 system.qcow2
+# Of a copy: what lies over the image, without the snapshots.
+if [ -n "$original" ]; then
+    qemu-img convert -O qcow2 -B "$image/disk.qcow2" -F qcow2 "$original/system.qcow2" system.qcow2
+else
+    qemu-img create -q -f qcow2 -b "$image/disk.qcow2" -F qcow2 system.qcow2
+fi
 while [ $# -gt 0 ]; do
-    qemu-img create -q -f "$2" "$1" "$3"
+    if [ -n "$original" ]; then
+        qemu-img convert -f "$2" -O "$2" "$original/$1" "$1"
+    else
+        qemu-img create -q -f "$2" "$1" "$3"
+    fi
     shift 3
 done
 "#;
@@ -127,20 +146,6 @@ const REACH: &str = r#"for wait in 2 5 0; do
     sleep "$wait"
 done
 exit 255"#;
-/// In the guest: makes a file system on the disk of this serial number when it has the disk for the first time, and mounts it there.
-const MOUNT_DISK: &str = r#"
-set -eu
-mount_disk() {
-    set -- /dev/disk/by-id/*stend-"$1" "$2" "/var/lib/stend-$1"
-    [ -e "$3" ] || mkfs.ext4 -q -F "$1"
-    : >"$3"
-    mkdir -p "$2"
-    mount "$1" "$2"
-}
-"#;
-
-/// Gives the host's end of a guest's network its address. It is gone when QEMU ends, and the address with it.
-const CONNECT: &str = r#"ip address add "$2" dev "$1" && ip link set "$1" up"#;
 /// What it takes that a guest has a network with its host.
 const TAP: Need = Need { programs: &[("ip", "iproute2")], kernel: &[] };
 
@@ -176,24 +181,62 @@ impl Tap {
 /// # Errors
 /// It cannot; one line that says why, and what would be right.
 pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checked, Refusal> {
-    let of_tap = (vm.network == Network::Tap).then_some(TAP);
-    let kept = with_image(host, work, &vm.image, &image, of_tap)?;
-    if vm.network == Network::Tap && host.run(&Command::new(["test", "-w", "/dev/net/tun"]))?.exit != Some(0) {
-        return Err(Obstacle::NoTap.into());
-    }
+    tap(host, vm.network)?;
+    let kept = with_image(host, work, &vm.image, &image)?;
     let accelerator = accelerator(host, vm.accelerator, vm.machine.as_deref(), image.architecture)?;
     memory(host, vm.memory.0)?;
     let made = vm.disks.iter().filter_map(|disk| disk.size).map(|size| size.0).sum::<u64>();
     space(host, work, made.saturating_add(kept.takes(&image)), &Where::Work)?;
     let luns = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
-    Ok(Checked { vm: Vm { accelerator: Some(accelerator), ..vm }, image, kept, luns })
+    let (vm, architecture) = (Vm { accelerator: Some(accelerator), ..vm }, image.architecture);
+    let image = Some(image).filter(|_| !kept.is_there);
+    Ok(Checked { vm, architecture, image, kept, original: None, luns })
 }
 
-/// The image that guests on this machine lie on, which may have to be made first, if there is all that this takes and what is needed besides.
-fn with_image(host: &dyn Host, work: &str, name: &str, image: &Image, besides: Option<Need>) -> Result<Kept, Refusal> {
+/// Checks whether the machine can have a guest like this one that is off, with a copy of each of its disks.
+///
+/// # Errors
+/// It cannot; one line that says why, and what would be right.
+pub fn check_copy(host: &dyn Host, work: &str, original: &str) -> Result<Checked, Refusal> {
+    let Standing { guest, vm, daemon, .. } = standing_guest(host, work, original)?;
+    if guest.runs(host) {
+        let why = "its disks are copied when it is off".into();
+        return Err(Misuse::GuestIsOn { name: original.into(), why }.into());
+    }
+    if let Some(disk) = vm.disks.iter().find_map(|disk| disk.from.clone()) {
+        return Err(Misuse::CloneOfLun { name: original.into(), disk }.into());
+    }
+    image::check(host, work, &guest.image)?;
+    memory(host, vm.memory.0)?;
+    let used = host.run(&Command::new(["du", "-s", "-B1", &daemon.home]))?;
+    let used = used.text().split_whitespace().next().and_then(|bytes| bytes.parse().ok());
+    space(host, work, used.unwrap_or_default(), &Where::Work)?;
+    let directory = image::directory(work, &guest.image);
+    let kept = Kept { name: guest.image, directory, is_there: true };
+    let luns = vec![None; vm.disks.len()];
+    let (architecture, original) = (guest.architecture, Some(daemon.home));
+    Ok(Checked { vm, architecture, image: None, kept, original, luns })
+}
+
+/// Whether guests can have a network with this host, if it is to be one.
+fn tap(host: &dyn Host, network: Network) -> Result<(), Refusal> {
+    if network != Network::Tap {
+        return Ok(());
+    }
+    if let Some(missing) = lack(host, &TAP) {
+        return Err(Obstacle::NoGuests { missing }.into());
+    }
+    match host.run(&Command::new(["test", "-w", "/dev/net/tun"]))?.exit {
+        Some(0) => Ok(()),
+        _ => Err(Obstacle::NoTap.into()),
+    }
+}
+
+/// The image that guests on this machine lie on, which may have to be made first, if there is all that this takes.
+fn with_image(host: &dyn Host, work: &str, name: &str, image: &Image) -> Result<Kept, Refusal> {
     let kept = image::kept(host, work, name, image)?;
     let of_image = (!kept.is_there).then_some(image::NEED);
-    let needs = [need(image.architecture)].into_iter().chain(of_image).chain(besides);
+    let needs = [need(image.architecture)].into_iter().chain(of_image);
     if let Some(missing) = needs.into_iter().find_map(|need| lack(host, &need)) {
         return Err(Obstacle::NoGuests { missing }.into());
     }
@@ -217,7 +260,7 @@ pub(super) fn of_server(
     name: &str,
     image: &Image,
 ) -> Result<(Kept, Accelerator), Refusal> {
-    let kept = with_image(host, work, name, image, None)?;
+    let kept = with_image(host, work, name, image)?;
     space(host, work, kept.takes(image), &Where::Work)?;
     let accelerator = accelerator(host, None, None, image.architecture)?;
     Ok((kept, accelerator))
@@ -349,7 +392,7 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
     let step = |words: Vec<String>| of_server(OfServer::ServerStep(Step::new(&home, words)));
     let mut things =
         vec![Thing::Basic(Basic::Directory { path: inside.clone() }), of_server(OfServer::Home(Home::new(&home)))];
-    things.extend(image::things(&wanted.image, &wanted.kept, &home));
+    things.extend(wanted.image.iter().flat_map(|image| image::things(image, &wanted.kept, &home)));
     let port = free_ports(host, &token, 1).first().copied().unwrap_or_default();
     let tap = (wanted.vm.network == Network::Tap).then(|| Tap::of(&token));
     let ssh_config = format!(
@@ -362,7 +405,8 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
     things.extend(tap.as_ref().map(|tap| file(&format!("seed/{NETWORK_OF_GUEST}"), &tap.of_guest())));
     let made = wanted.vm.disks.iter().enumerate().filter_map(|(number, disk)| Some((number, disk, disk.size?)));
     let made = made.flat_map(|(number, disk, size)| [disk_file(number), disk.format.to_string(), size.0.to_string()]);
-    let words = ["sh", "make-guest.sh", &wanted.kept.directory].map(str::to_owned).into_iter().chain(made);
+    let original = wanted.original.as_deref().unwrap_or_default();
+    let words = ["sh", "make-guest.sh", &wanted.kept.directory, original].map(str::to_owned).into_iter().chain(made);
     things.push(step(words.collect()));
     let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{name}-{token}-vm"));
     if !cgroups.is_empty() {
@@ -373,15 +417,16 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         name,
         home: &home,
         vm: &wanted.vm,
-        architecture: wanted.image.architecture,
+        architecture: wanted.architecture,
         image: &wanted.kept.directory,
         luns: &wanted.luns,
         port,
         tap,
         cgroups,
+        snapshot: None,
     };
     things.extend(power.things());
-    let (image, architecture) = (wanted.kept.name.clone(), wanted.image.architecture);
+    let (image, architecture) = (wanted.kept.name.clone(), wanted.architecture);
     let ssh_config = format!("{home}/{SSH_CONFIG}");
     let (pid_file, screen) = (format!("{home}.pid"), Some(format!("{home}/{SCREEN}")));
     let guest = Guest { image, architecture, ssh_config, pid_file, counters, screen, host_address };
@@ -392,230 +437,23 @@ fn disk_file(number: usize) -> String {
     format!("disk{number}")
 }
 
-/// A guest as it is switched on, for the first time or again.
-struct Power<'a> {
-    name: &'a str,
-    /// Its directory.
-    home: &'a str,
-    vm: &'a Vm,
-    architecture: Architecture,
-    /// The image's directory.
-    image: &'a str,
-    /// Where those of its disks lie that are LUNs.
-    luns: &'a [Option<String>],
-    /// By which ssh reaches it.
-    port: u16,
-    tap: Option<Tap>,
-    cgroups: Vec<String>,
+/// A guest that stands, with what its ledger says of it.
+struct Standing {
+    name: String,
+    guest: Guest,
+    vm: Vm,
+    daemon: Daemon,
+    /// The path of its ledger.
+    ledger: String,
 }
 
-impl Power<'_> {
-    /// What there is of a guest only while it is on.
-    fn things(&self) -> Vec<Thing> {
-        let Self { name, home, vm, tap, .. } = self;
-        let ssh_config = format!("{home}/{SSH_CONFIG}");
-        let ready = tap.as_ref().map_or("true".to_owned(), |tap| format!("grep -qF {} /proc/net/fib_trie", tap.guest));
-        let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), &ready].map(str::to_owned);
-        let mut things = vec![OfServer::Daemon(Daemon {
-            home: (*home).to_owned(),
-            signal: "TERM".into(),
-            words: self.command(),
-            ready: ready.to_vec(),
-            patience: PATIENCE,
-            console: Some(CONSOLE),
-            cgroups: self.cgroups.clone(),
-            ports: Vec::new(),
-            under: Vec::new(),
-            restarts: false,
-        })];
-        let step = |words: Vec<String>| OfServer::ServerStep(Step::new(home, words));
-        if let Some(Tap { device, host, .. }) = tap {
-            things.push(step(["sh", "-c", CONNECT, "sh", device, &format!("{host}/30")].map(str::to_owned).to_vec()));
-        }
-        let disks = vm.disks.iter().enumerate();
-        let mounts = disks
-            .filter_map(|(number, disk)| Some(format!("mount_disk {} {}", disk_file(number), disk.mount.as_ref()?)));
-        let mounts: Vec<_> = mounts.collect();
-        if !mounts.is_empty() {
-            let script = format!("{MOUNT_DISK}{}", mounts.join("\n"));
-            let words = ["sh", "-c", REACH, "sh", "-F", &ssh_config, &address(name), &script].map(str::to_owned);
-            things.push(step(words.to_vec()));
-        }
-        things.into_iter().map(Thing::Server).collect()
-    }
-
-    /// How QEMU is started, in the guest's directory.
-    fn command(&self) -> Vec<String> {
-        let Self { name, vm, architecture, image, luns, port, tap, .. } = self;
-        let architecture = *architecture;
-        let accelerator = vm.accelerator.unwrap_or(Accelerator::Tcg);
-        let processor = match accelerator {
-            Accelerator::Kvm => "host",
-            Accelerator::Tcg => "max",
-        };
-        let console = match architecture {
-            Architecture::Amd64 => "ttyS0",
-            Architecture::Arm64 => "ttyAMA0",
-        };
-        let machine = machine(vm.machine.as_deref(), architecture);
-        let title = format!("stend-{name}");
-        let words = [qemu(architecture), "-name", &title, "-nodefaults", "-no-user-config", "-no-reboot"];
-        let mut words: Vec<String> = words.map(str::to_owned).to_vec();
-        let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
-        option("-display", format!("vnc=unix:{SCREEN}"));
-        // The kernels of Debian's images for other architectures show nothing on one.
-        if architecture == Architecture::Amd64 {
-            option("-device", "VGA".into());
-        }
-        // The guest is somebody else's program.
-        option("-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny".into());
-        option("-machine", format!("{machine},accel={accelerator}"));
-        option("-cpu", processor.into());
-        option("-smp", vm.cpus.to_string());
-        option("-m", format!("{}M", vm.memory.0 >> 20));
-        option("-kernel", format!("{}/kernel", image));
-        option("-initrd", format!("{}/initrd", image));
-        option("-append", format!("root=/dev/vda rw console=tty0 console={console} panic=-1 systemd.hostname={name}"));
-        option("-chardev", format!("file,id=console,path={CONSOLE}"));
-        option("-serial", "chardev:console".into());
-        option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
-        option("-device", "virtio-rng-pci".into());
-        option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
-        option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
-        option("-drive", "id=seed,file=seed.tar,format=raw,if=none,readonly=on".into());
-        option("-device", format!("virtio-blk-pci,drive=seed,serial={}", image::SEED));
-        for (number, (disk, lun)) in vm.disks.iter().zip(*luns).enumerate() {
-            let file = lun.clone().unwrap_or_else(|| disk_file(number));
-            let (format, cache, id) = (disk.format, disk.cache, disk_file(number));
-            option("-drive", format!("id={id},file={},format={format},if=none,cache={cache}", file.replace(',', ",,")));
-            let thread = if disk.iothread { format!(",iothread=thread{number}") } else { String::new() };
-            if disk.iothread {
-                option("-object", format!("iothread,id=thread{number}"));
-            }
-            match disk.bus {
-                Bus::VirtioBlk => option("-device", format!("virtio-blk-pci,drive={id},serial=stend-{id}{thread}")),
-                Bus::VirtioScsi => {
-                    option("-device", format!("virtio-scsi-pci,id=scsi{number}{thread}"));
-                    option("-device", format!("scsi-hd,drive={id},bus=scsi{number}.0,serial=stend-{id}"));
-                }
-            }
-        }
-        option("-device", "virtio-serial-pci".into());
-        // What is in the guest reaches nothing outside, but for the host by the tap device.
-        let network = match (vm.network, tap) {
-            (Network::User, _) => Some(format!("user,id=net,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22")),
-            (_, Some(Tap { device, .. })) => Some(format!("tap,id=net,ifname={device},script=no,downscript=no")),
-            (_, None) => None,
-        };
-        if let Some(network) = network {
-            option("-netdev", network);
-            option("-device", "virtio-net-pci,netdev=net,romfile=".into());
-        }
-        if vm.network != Network::User {
-            option("-chardev", format!("socket,id=ssh,host=127.0.0.1,port={port},server=on,wait=off"));
-            option("-device", format!("virtserialport,chardev=ssh,name={}", image::SSH_PORT));
-        }
-        option("-chardev", "socket,id=agent,path=agent.sock,server=on,wait=off".into());
-        option("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0".into());
-        words
-    }
-}
-
-/// The ledger of the guest of this name, and the guest.
-fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<(Ledger, Guest), Refusal> {
-    let ledger = super::read(host, work, name)?.unwrap_or_default();
-    let guest = of_this_boot(host, &ledger).ok_or_else(|| Misuse::NoGuest { name: name.into() })?;
-    Ok((ledger, guest))
-}
-
-/// Presses the guest's power button, and waits until it has shut down. What is on its disks stays.
-///
-/// # Errors
-/// It is none, or off; it does not shut down; or the user interrupted it.
-pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn() -> bool) -> Result<(), Refusal> {
-    let (ledger, guest) = standing_guest(host, work, name)?;
-    if !guest.runs(host) {
-        return Err(Misuse::GuestIsOff { name: name.into() }.into());
-    }
-    let unasked = |why| Obstacle::Unasked { name: name.into(), why };
-    let (began, mut pressed) = (Instant::now(), None);
-    while guest.runs(host) {
-        // A guest that is booting does not notice.
-        if pressed.is_none_or(|at: Instant| at.elapsed() >= PRESS_AGAIN) {
-            let asked = monitor::press_power_button(guest.home());
-            // One that was asked before may be ending.
-            if pressed.is_none() {
-                asked.map_err(unasked)?;
-            }
-            pressed = Some(Instant::now());
-        }
-        if interrupted() {
-            return Err(Refusal::Interrupted);
-        }
-        if began.elapsed() > LONGEST_SHUT_DOWN {
-            let minutes = LONGEST_SHUT_DOWN.as_secs() / 60;
-            return Err(Obstacle::DoesNotShutDown { name: name.into(), minutes }.into());
-        }
-        std::thread::sleep(LOOK);
-    }
-    let path = ledger_of(host, work, name)?;
-    ledger.daemon().map_or(Ok(()), |daemon| ended(host, &path, daemon))
-}
-
-/// Starts a guest that is off, on its disks as they are, and waits until ssh reaches it.
-///
-/// # Errors
-/// It is none, or runs; it does not boot; or the user interrupted it. It is off then.
-pub fn start(
-    host: &dyn Host,
-    probe: &str,
-    work: &str,
-    name: &str,
-    interrupted: &dyn Fn() -> bool,
-) -> Result<(), Refusal> {
-    let (ledger, guest) = standing_guest(host, work, name)?;
-    if guest.runs(host) {
-        return Err(Misuse::GuestRuns { name: name.into() }.into());
-    }
-    let Some((daemon, vm)) = ledger.daemon().cloned().zip(ledger.begun.vm) else {
-        return Err(Misuse::NoGuest { name: name.into() }.into());
-    };
-    image::check(host, work, &guest.image)?;
-    memory(host, vm.memory.0)?;
-    let luns: Vec<_> = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
-    let ssh_config = host.read_text(&guest.ssh_config)?;
-    let port = ssh_config.lines().find_map(|line| line.strip_prefix("Port ")?.parse().ok()).unwrap_or_default();
-    let token = daemon.home.rsplit('/').nth(1).unwrap_or_default();
-    let power = Power {
-        name,
-        home: &daemon.home,
-        vm: &vm,
-        architecture: guest.architecture,
-        image: &image::directory(work, &guest.image),
-        luns: &luns,
-        port,
-        tap: (vm.network == Network::Tap).then(|| Tap::of(token)),
-        cgroups: daemon.cgroups.clone(),
-    };
-    let path = ledger_of(host, work, name)?;
-    ended(host, &path, &daemon)?;
-    let mut things = power.things().into_iter();
-    things.try_for_each(|thing| super::make_one(host, probe, &path, &thing, interrupted).map(drop)).inspect_err(|_| {
-        // What was said first is what went wrong.
-        let _ = ended(host, &path, &daemon);
-    })
-}
-
-fn ledger_of(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
-    let base = super::directory_of(host, work, name)?.unwrap_or_else(|| base(work, name));
-    Ok(ledger::standing(&base))
-}
-
-/// Takes away what is left of a guest's QEMU.
-fn ended(host: &dyn Host, ledger: &str, daemon: &Daemon) -> Result<(), Refusal> {
-    let Some(command) = daemon.taking_away(ledger) else { return Ok(()) };
-    host.run(&command)?;
-    Ok(())
+fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<Standing, Refusal> {
+    let no_guest = || Refusal::from(Misuse::NoGuest { name: name.into() });
+    let base = super::directory_of(host, work, name)?.ok_or_else(no_guest)?;
+    let ledger = ledger::read(host, &base)?.unwrap_or_default();
+    let guest = of_this_boot(host, &ledger).ok_or_else(no_guest)?;
+    let (daemon, vm) = ledger.daemon().cloned().zip(ledger.begun.vm).ok_or_else(no_guest)?;
+    Ok(Standing { name: name.into(), guest, vm, daemon, ledger: ledger::standing(&base) })
 }
 
 /// The guest of this name, if it stands.
@@ -637,9 +475,7 @@ fn of_this_boot(host: &dyn Host, ledger: &Ledger) -> Option<Guest> {
 /// # Errors
 /// There is none of this name, or the machine cannot be asked.
 pub fn facts(host: &dyn Host, work: &str, name: &str) -> Result<BTreeMap<String, String>, Refusal> {
-    let no_guest = || Misuse::NoGuest { name: name.into() };
-    let vm = super::read(host, work, name)?.unwrap_or_default().begun.vm.ok_or_else(no_guest)?;
-    let guest = guest(host, work, name)?.ok_or_else(no_guest)?;
+    let Standing { guest, vm, .. } = standing_guest(host, work, name)?;
     let process = host.read_text(&guest.pid_file)?;
     let program = format!("/proc/{}/exe", process.trim());
     let version = host.run(&Command::new([program.as_str(), "--version"]))?.text();
@@ -677,7 +513,7 @@ impl Guest {
     /// It has no screen, or QEMU makes no picture.
     pub fn picture(&self) -> Result<Vec<u8>, PictureError> {
         self.screen.as_ref().ok_or(PictureError::NoScreen)?;
-        Ok(monitor::picture(self.home())?)
+        Ok(Monitor::of(self.home())?.picture(self.home())?)
     }
 
     /// Whether its QEMU runs.
@@ -710,7 +546,7 @@ pub enum PictureError {
 /// # Errors
 /// There is none of this name, or it is no virtual machine.
 pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Refusal> {
-    let (_, guest) = standing_guest(host, work, name)?;
+    let Standing { guest, .. } = standing_guest(host, work, name)?;
     if !guest.runs(host) {
         return Err(Misuse::GuestIsOff { name: name.into() }.into());
     }
