@@ -1,5 +1,5 @@
-//! Conversions of disks to qcow2 by `qemu-img`, one at a time: checked, written beside its final name, compared with what it was made of, and only
-//! then renamed.
+//! Conversions of disks to qcow2 by `qemu-img`, one at a time: checked, written beside its final name, compared with what it was made of, adapted by
+//! `virt-v2v` if that is asked for, and only then renamed.
 //!
 //! What there is of one is in a ledger, as with a target: in `conversions/TOKEN` of the directory for runs' files. So a conversion is there whole or not
 //! at all, and `stend clean` removes what a killed one left.
@@ -15,6 +15,7 @@ use super::plan::Plan;
 use super::servers::{Home, OfServer, Written};
 use super::shell::shell;
 use super::thing::{Made, Thing, things};
+use super::vm::has_kvm;
 use super::{Obstacle, Refusal, TOKEN_DIGITS, Up, inside, listed, make_whole, real_path, take_down_at, token};
 use crate::convert::{Disk, Source};
 
@@ -26,6 +27,10 @@ const NEED: Need =
     Need { programs: &[("qemu-img", "qemu-utils"), ("unshare", "util-linux"), ("flock", "util-linux")], kernel: &[] };
 /// What booting takes.
 const NEED_OF_BOOT: Need = Need { programs: &[("qemu-system-x86_64", "qemu-system-x86")], kernel: &[] };
+/// What adapting takes.
+const NEED_OF_ADAPTING: Need = Need { programs: &[("virt-v2v-in-place", "virt-v2v")], kernel: &[] };
+/// There if nothing is on the disk that can be adapted.
+const NO_SYSTEM: &str = "no-system";
 /// Where it is written how far it is.
 const PROGRESS: &str = "progress";
 
@@ -42,6 +47,28 @@ pub(super) struct Converted {
     words: Vec<String>,
 }
 
+/// The guest on it, with what it takes to run under QEMU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Adapted {
+    #[serde(skip)]
+    by_kvm: bool,
+    #[serde(skip)]
+    temporary: String,
+    #[serde(skip)]
+    image: String,
+    #[serde(skip)]
+    home: String,
+}
+
+/// The name of one that is whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Named {
+    #[serde(skip)]
+    temporary: String,
+    #[serde(skip)]
+    image: String,
+}
+
 /// A guest that boots from the image, and is ended when it has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Booted {
@@ -55,6 +82,8 @@ things! {
     /// What a conversion is made of.
     pub(super) enum OfConversion {
         Converted(Converted),
+        Adapted(Adapted),
+        Named(Named),
         Booted(Booted),
     }
     others {}
@@ -67,8 +96,21 @@ pub struct Wanted<'a> {
     pub disk: &'a Disk,
     /// The path of its image, which is not there yet.
     pub image: &'a str,
+    /// Whether the guest on it gets what it takes to run under QEMU.
+    pub adapts: bool,
     /// Whether a guest is to boot from that.
     pub boots: bool,
+}
+
+/// What was made of a disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The same as the disk.
+    Same,
+    /// Its guest was adapted.
+    Adapted,
+    /// The same as the disk, because nothing that can be adapted was found on it.
+    NoSystem,
 }
 
 /// How far a conversion is.
@@ -89,15 +131,18 @@ pub enum Stage {
     Converting,
     /// The image is compared with the disk.
     Comparing,
+    /// The guest on it gets what it takes to run under QEMU.
+    Adapting,
     /// A guest boots from it.
     Booting,
 }
 
 impl Stage {
-    const ALL: [(&str, Self); 4] = [
+    const ALL: [(&str, Self); 5] = [
         ("checking", Self::Checking),
         ("converting", Self::Converting),
         ("comparing", Self::Comparing),
+        ("adapting", Self::Adapting),
         ("booting", Self::Booting),
     ];
 
@@ -168,6 +213,25 @@ if [ "$needed" -gt "$free" ]; then
 fi
 run converting convert -p -O qcow2 "json:$source" "$temporary" || give_up
 run comparing compare -p "json:$source" "json:$made" || give_up
+"#;
+/// virt-v2v looks at the guest's file systems in a virtual machine of its own, for which it packs what it takes. All that it leaves is in the directory.
+const ADAPT: &str = r#"
+home=$1 temporary=$2 backend=$3
+cd "$home" && mkdir pack && echo adapting >>progress || exit
+alone=
+unshare --net true 2>/dev/null && alone="unshare --net"
+TMPDIR=$home/pack LIBGUESTFS_TMPDIR=$home/pack LIBGUESTFS_CACHEDIR=$home/pack LIBGUESTFS_BACKEND=direct LIBGUESTFS_BACKEND_SETTINGS=$backend \
+    $alone virt-v2v-in-place -i disk -if qcow2 "$temporary" >said 2>&1 </dev/null && exit
+if grep -q 'inspection could not detect' said; then
+    : >no-system
+    exit
+fi
+words=$(grep -m 1 'error: ' said | sed 's/.*error: //')
+echo "virt-v2v: ${words:-$(tail -n 1 said)}" >&2
+exit 1
+"#;
+const NAME: &str = r#"
+temporary=$1 image=$2
 sync "$temporary" || exit
 mv -n -T "$temporary" "$image" || exit
 [ ! -e "$temporary" ] || { echo "$image is there already" >&2; exit 1; }
@@ -219,6 +283,36 @@ impl Made for Booted {
     }
 }
 
+impl Made for Adapted {
+    fn making(&self, ledger: &str) -> Command {
+        // libguestfs takes KVM where there is one, also one that runs no guest.
+        let backend = if self.by_kvm { "" } else { "force_tcg" };
+        shell(ledger, ADAPT, &[&self.home, &self.temporary, backend])
+    }
+
+    fn taking_away(&self, _: &str) -> Option<Command> {
+        None
+    }
+
+    fn in_words(&self) -> String {
+        format!("an adapted guest in the image {}", self.image)
+    }
+}
+
+impl Made for Named {
+    fn making(&self, ledger: &str) -> Command {
+        shell(ledger, NAME, &[&self.temporary, &self.image])
+    }
+
+    fn taking_away(&self, _: &str) -> Option<Command> {
+        None
+    }
+
+    fn in_words(&self) -> String {
+        format!("the image {}", self.image)
+    }
+}
+
 impl Made for Converted {
     fn making(&self, ledger: &str) -> Command {
         let words = [&self.home, &self.temporary, &self.image].into_iter().chain(&self.words).map(String::as_str);
@@ -234,7 +328,7 @@ impl Made for Converted {
     }
 }
 
-/// Converts a disk, and boots from its image if that is asked for. How far it is is told again and again.
+/// Converts a disk, adapts its guest and boots from its image if that is asked for. How far it is is told again and again.
 ///
 /// # Errors
 /// It cannot be converted or is not the same afterwards, there is no room for it, or the user interrupted it. Then nothing is left of it. Or it does not
@@ -246,9 +340,9 @@ pub fn convert(
     wanted: Wanted,
     tell: &dyn Fn(Progress),
     interrupted: &dyn Fn() -> bool,
-) -> Result<(), Refusal> {
-    let Wanted { disk, image, boots } = wanted;
-    let needs = [Some(NEED), boots.then_some(NEED_OF_BOOT)];
+) -> Result<Outcome, Refusal> {
+    let Wanted { disk, adapts, boots, .. } = wanted;
+    let needs = [Some(NEED), adapts.then_some(NEED_OF_ADAPTING), boots.then_some(NEED_OF_BOOT)];
     if let Some(missing) = needs.iter().flatten().find_map(|need| lack(host, need)) {
         return Err(Obstacle::NoConversion { missing }.into());
     }
@@ -265,17 +359,21 @@ pub fn convert(
         }
         interrupted()
     };
-    let mut plan = plan(disk.source(&home), &inside, &home, image, &token);
-    if boots {
-        let booted = Booted { image: image.to_owned(), home: home.clone() };
-        plan.things.push(Thing::Conversion(OfConversion::Booted(booted)));
-    }
+    let by_kvm = adapts && has_kvm(host);
+    let plan = plan(disk.source(&home), &inside, &home, &token, wanted, by_kvm);
     make_whole(host, probe, &base, Begun::default(), plan, &look)?;
-    take_down_at(host, &base).map(drop)
+    let outcome = match (adapts, listed(host, &home)?.is_some_and(|files| files.iter().any(|file| file == NO_SYSTEM))) {
+        (false, _) => Outcome::Same,
+        (true, true) => Outcome::NoSystem,
+        (true, false) => Outcome::Adapted,
+    };
+    take_down_at(host, &base)?;
+    Ok(outcome)
 }
 
 /// The things of a conversion, in the order in which they are made.
-fn plan(source: Source, inside: &str, home: &str, image: &str, token: &str) -> Plan {
+fn plan(source: Source, inside: &str, home: &str, token: &str, wanted: Wanted, by_kvm: bool) -> Plan {
+    let Wanted { image, adapts, boots, .. } = wanted;
     let of_server = Thing::Server;
     let mut things =
         vec![Thing::Basic(Basic::Directory { path: inside.to_owned() }), of_server(OfServer::Home(Home::new(home)))];
@@ -291,8 +389,13 @@ fn plan(source: Source, inside: &str, home: &str, image: &str, token: &str) -> P
     let checked = checked.iter().map(ToString::to_string);
     let words = first.chain(links).chain(["--".to_owned()]).chain(checked).collect();
     let (image, home) = (image.to_owned(), home.to_owned());
-    let converted = Converted { temporary, image, home, words };
-    things.push(Thing::Conversion(OfConversion::Converted(converted)));
+    let adapted = Adapted { by_kvm, temporary: temporary.clone(), image: image.clone(), home: home.clone() };
+    let named = Named { temporary: temporary.clone(), image: image.clone() };
+    let booted = Booted { image: image.clone(), home: home.clone() };
+    let converted = [OfConversion::Converted(Converted { temporary, image, home, words })].into_iter();
+    let adapted = adapts.then_some(OfConversion::Adapted(adapted));
+    let booted = boots.then_some(OfConversion::Booted(booted));
+    things.extend(converted.chain(adapted).chain([OfConversion::Named(named)]).chain(booted).map(Thing::Conversion));
     Plan { things, up: Up::default(), behind_loops: false }
 }
 

@@ -483,7 +483,7 @@ pub enum Obstacle {
     NoNbdEngine,
     /// A guest does not react to its power button.
     #[error(
-        "the virtual machine \"{name}\" has not shut down in {minutes} min; `stend rig down --name {name}` ends it, and removes it"
+        "the virtual machine \"{name}\" does not shut down, and has printed nothing for {minutes} min; `stend rig down --name {name}` ends it, and removes it"
     )]
     DoesNotShutDown {
         /// Its name.

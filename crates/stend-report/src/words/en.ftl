@@ -1499,6 +1499,7 @@ server-with-memory = disks and memory
 server-of-disks = disks
 server-revert = Revert
 server-clone = Clone
+server-name-of-clone = Name of the clone
 server-clone-of-running = To clone it, shut it down.
 server-rig-left = left by a run that was killed
 server-rig-half-made = half made

@@ -1508,6 +1508,7 @@ server-with-memory = диски и память
 server-of-disks = диски
 server-revert = Вернуться
 server-clone = Клонировать
+server-name-of-clone = Имя клона
 server-clone-of-running = Чтобы клонировать машину, выключите её.
 server-rig-left = остался от прерванного прогона
 server-rig-half-made = развёрнут не до конца

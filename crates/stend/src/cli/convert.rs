@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use stend_lab::convert::{Disk, scan};
-use stend_lab::rig::conversion::{self, Progress, Stage, Wanted};
+use stend_lab::rig::conversion::{self, Outcome, Progress, Stage, Wanted};
 use stend_lab::run::prepare;
 use stend_model::quantity::{english_plural, format_size};
 use stend_report::doc::{Doc, Frame, Role, Table, Value, words};
@@ -34,6 +34,9 @@ pub(super) struct Arguments {
     /// Directory for the converted disks, each named NAME.qcow2
     #[arg(long, value_name = "DIRECTORY")]
     to: Option<PathBuf>,
+    /// Give the guest on each disk what it takes to run under QEMU and KVM: drivers, boot loader (virt-v2v)
+    #[arg(long, requires = "to")]
+    adapt: bool,
     /// Start each converted disk as a guest, and wait until its operating system begins
     #[arg(long, requires = "to")]
     boot: bool,
@@ -50,7 +53,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     };
     let chosen = chosen(&disks, arguments)?;
     let to = to.canonicalize().map_err(|error| Failure::usage(format!("--to {}: {error}", to.display())))?;
-    convert(global, &chosen, &to, arguments.boot)
+    convert(global, &chosen, &to, arguments)
 }
 
 fn list(disks: &[Disk], from: &Path) -> Doc {
@@ -131,14 +134,14 @@ fn file_name(disk: &Disk) -> String {
     format!("{}.qcow2", disk.name.replace(['/', '\n'], "-"))
 }
 
-fn convert(global: &Global, chosen: &[&Disk], to: &Path, boots: bool) -> Result<Exit, Failure> {
+fn convert(global: &Global, chosen: &[&Disk], to: &Path, arguments: &Arguments) -> Result<Exit, Failure> {
     let host = Local;
     let work = prepare::work_directory(&host).map_err(Failure::unusable)?;
     let _lock = prepare::lock(&host, &work).map_err(Failure::unusable)?;
     let probe = prepare::find_probe(&host).map_err(Failure::unusable)?;
     let interrupt = Interrupt::listen()?;
     let shown = Following::new(global.quiet);
-    let verified = if boots { "compared and booted" } else { "compared" };
+    let booted = if arguments.boot { ", booted" } else { "" };
     let mut failed = 0;
     for (number, disk) in chosen.iter().enumerate() {
         let image = to.join(file_name(disk));
@@ -151,13 +154,18 @@ fn convert(global: &Global, chosen: &[&Disk], to: &Path, boots: bool) -> Result<
         let began = Instant::now();
         shown.begin(&place);
         let image = image.to_string_lossy();
-        let wanted = Wanted { disk, image: &image, boots };
+        let wanted = Wanted { disk, image: &image, adapts: arguments.adapt, boots: arguments.boot };
         let (tell, interrupted) = (|now| shown.follow(now), || interrupt.requested());
         let convert = || conversion::convert(&host, &probe, &work, wanted, &tell, &interrupted);
         match whole(disk).and_then(|()| convert().map_err(Failure::from)) {
-            Ok(()) => {
+            Ok(outcome) => {
                 let (size, time) = (size(disk.size), in_words(began.elapsed()));
-                shown.tell(&format!("{place}: {size} in {time}, {verified}: {image}"));
+                let adapted = match outcome {
+                    Outcome::Same => "",
+                    Outcome::Adapted => ", adapted",
+                    Outcome::NoSystem => ", not adapted because it has no operating system",
+                };
+                shown.tell(&format!("{place}: {size} in {time}, compared{adapted}{booted}: {image}"));
             }
             Err(failure) if failure.exit() == Exit::Interrupted || chosen.len() == 1 => return Err(failure),
             Err(failure) => {

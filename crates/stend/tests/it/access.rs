@@ -547,9 +547,12 @@ fn a_line_of_the_schedule_queues_a_run_at_its_times_and_one_at_a_time() {
     let line = add("* * * * * *", &short()).json()["id"].clone();
     let jobs = || server.get("/api/v1/jobs").json()["jobs"].as_array().unwrap().clone();
     // The first is measured, the second waits for it, and a third would only make the queue longer.
-    wait_until("it is refused", || entries(&server).iter().any(|(kind, ..)| kind == "schedule-refused"));
-    let states: Vec<_> = jobs().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(states, ["waiting", "running"]);
+    let states = || jobs().iter().map(|job| job["state"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    wait_until("the second waits", || states() == ["waiting", "running"]);
+    let refused = || entries(&server).iter().filter(|(kind, ..)| kind == "schedule-refused").count();
+    let before = refused();
+    wait_until("a third is refused", || refused() > before);
+    assert_eq!(states(), ["waiting", "running"]);
     assert_eq!(server.ask("DELETE", &format!("/api/v1/schedule/{line}"), &[], "").status, 204);
     assert_eq!(server.ask("DELETE", &format!("/api/v1/schedule/{line}"), &[], "").status, 404);
     gate.open();

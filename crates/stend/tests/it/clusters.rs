@@ -31,7 +31,7 @@ fn own_suite(stand: &Stand) -> String {
     let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"", "image = \"small.toml\"");
     let suite = changed(read("suites/virtual.toml"), "cluster = \"libvirt\"", "cluster = \"libvirt.toml\"");
     let gates = suite.lines().find(|line| line.starts_with("gates = ")).unwrap().to_owned();
-    let suite = changed(suite, "timeout = \"15min\"", "timeout = \"1h\"");
+    let suite = changed(suite, "timeout = \"15min\"", "timeout = \"6h\"");
     let suite = format!("{}\n{NO_GATES}", changed(suite, &gates, ""));
     for (name, text) in [("small.toml", image), ("libvirt.toml", server), ("own.toml", suite)] {
         fs::write(stand.path().join(name), text).unwrap();
@@ -40,6 +40,9 @@ fn own_suite(stand: &Stand) -> String {
     for file in fs::read_dir(root().join("suites/virtual")).unwrap().flatten().filter(|file| file.path().is_file()) {
         fs::copy(file.path(), stand.path().join("virtual").join(file.file_name())).unwrap();
     }
+    // The repeat's own limit is the only one.
+    let nodes = changed(read("suites/virtual/nodes.py"), "LONGEST = 600\n", "LONGEST = 36000\n");
+    fs::write(stand.path().join("virtual/nodes.py"), nodes).unwrap();
     stand.path().join("own.toml").to_str().unwrap().to_owned()
 }
 

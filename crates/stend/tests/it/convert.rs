@@ -442,6 +442,30 @@ fn an_image_that_differs_stands_still_or_finds_no_room_is_not_kept() {
     share.nothing_is_left(&[]);
 }
 
+#[test]
+fn what_is_on_a_converted_disk_is_adapted_if_virt_v2v_can() {
+    let Some(share) = Share::new() else { return };
+    for name in ["system.vmdk", "data.vmdk", "strange.vmdk"] {
+        share.vmdk(name, "monolithicSparse");
+    }
+    let convert = |name: &str, script: &str| {
+        let path = path_with(&share.stand, "virt-v2v-in-place", script);
+        let words = share.words(&[name, "--to", "out", "--adapt"]);
+        let ended = ended(share.stand.command(&words).current_dir(share.stand.path()).env("PATH", path));
+        fs::remove_file(share.stand.path().join("programs/virt-v2v-in-place")).unwrap();
+        ended
+    };
+    // It gets the image under the name that it has until it is whole.
+    let adapts = "for image; do :; done; [ -e \"$image\" ] && exec qemu-io -f qcow2 -c 'write -P 7 0 512' \"$image\"";
+    says(&convert("system.vmdk", adapts), 0, &["system.vmdk: 4MiB", "compared, adapted"]);
+    assert_eq!(share.contents("system.vmdk.qcow2")[..512], [7; 512]);
+    let finds_none = "echo 'virt-v2v-in-place: error: inspection could not detect the source guest' >&2; exit 1";
+    says(&convert("data.vmdk", finds_none), 0, &["not adapted because it has no operating system"]);
+    let fails = "echo '[   0.0] Opening'; echo 'virt-v2v-in-place: error: this guest is strange' >&2; exit 1";
+    says(&convert("strange.vmdk", fails), 4, &["virt-v2v: this guest is strange"]);
+    share.nothing_is_left(&["data.vmdk.qcow2", "system.vmdk.qcow2"]);
+}
+
 /// A boot sector that switches on paging as an operating system does, and halts: `mov [0x1000], 0x83; mov cr3, 0x1000; or cr4, 0x10; or cr0, 0x80000001`.
 const BOOT_SECTOR: &[u8] = b"\xfa\x31\xc0\x8e\xd8\x66\xc7\x06\x00\x10\x83\x00\x00\x00\x66\xb8\x00\x10\x00\x00\x0f\x22\xd8\x0f\x20\xe0\x66\x83\xc8\x10\
     \x0f\x22\xe0\x0f\x20\xc0\x66\x0d\x01\x00\x00\x80\x0f\x22\xc0\xf4\xeb\xfd";
@@ -459,7 +483,7 @@ fn a_converted_disk_is_booted_if_it_can_be() {
     change(&raw, 0, BOOT_SECTOR);
     change(&raw, 510, &[0x55, 0xaa]);
     share.vmdk("system.vmdk", "monolithicSparse");
-    says(&share.convert(&["system.vmdk", "--to", "out", "--boot"]), 0, &["system.vmdk: 4MiB", "compared and booted"]);
+    says(&share.convert(&["system.vmdk", "--to", "out", "--boot"]), 0, &["system.vmdk: 4MiB", "compared, booted"]);
     let ended = share.convert(&["data.vmdk", "--to", "out", "--boot"]);
     says(
         &ended,

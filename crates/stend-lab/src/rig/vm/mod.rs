@@ -307,7 +307,7 @@ fn need(architecture: Architecture) -> Need {
 /// Whether guests of this machine's own architecture can be set up here, and by what.
 pub(super) fn ability(host: &dyn Host) -> Ability {
     let here = processor(host).unwrap_or_default();
-    let architecture = if here == "aarch64" { Architecture::Arm64 } else { Architecture::Amd64 };
+    let architecture = of_processor(&here);
     let missing = lack(host, &need(architecture)).or_else(|| lack(host, &image::NEED));
     let by = || match try_kvm(host, &here, architecture, machine(None, architecture)) {
         Ok(()) => "by KVM".to_owned(),
@@ -337,6 +337,17 @@ fn accelerator(
         (Err(said), Some(_)) => Err(Obstacle::NoKvm { said }.into()),
         (Err(_), None) => Ok(Accelerator::Tcg),
     }
+}
+
+/// Whether KVM runs guests of this machine's own architecture.
+pub(super) fn has_kvm(host: &dyn Host) -> bool {
+    let here = processor(host).unwrap_or_default();
+    let architecture = of_processor(&here);
+    try_kvm(host, &here, architecture, machine(None, architecture)).is_ok()
+}
+
+fn of_processor(name: &str) -> Architecture {
+    if name == "aarch64" { Architecture::Arm64 } else { Architecture::Amd64 }
 }
 
 /// Whether KVM runs guests of this architecture on this machine; else why not.

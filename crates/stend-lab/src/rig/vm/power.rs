@@ -15,7 +15,7 @@ use crate::rig::servers::{Daemon, OfServer, Step};
 use crate::rig::thing::{Made as _, Thing};
 use crate::rig::{Misuse, Obstacle, Refusal, image, make_one};
 
-/// A guest's services may end slowly, and its processors may be emulated.
+/// A guest that has printed nothing for so long since it was asked does not shut down. Its services may end slowly, and its processors may be emulated.
 const LONGEST_SHUT_DOWN: Duration = Duration::from_secs(10 * 60);
 const PRESS_AGAIN: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(200);
@@ -180,7 +180,8 @@ pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn()
         return Err(Misuse::GuestIsOff { name: name.into() }.into());
     }
     let press = || Monitor::of(guest.home())?.press_power_button();
-    let (began, mut pressed) = (Instant::now(), None);
+    let printed = || std::fs::metadata(guest.home().join(CONSOLE)).map_or(0, |console| console.len());
+    let (mut last, mut since, mut pressed) = (printed(), Instant::now(), None);
     while guest.runs(host) {
         // A guest that is booting does not notice.
         if pressed.is_none_or(|at: Instant| at.elapsed() >= PRESS_AGAIN) {
@@ -194,7 +195,11 @@ pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn()
         if interrupted() {
             return Err(Refusal::Interrupted);
         }
-        if began.elapsed() > LONGEST_SHUT_DOWN {
+        let now = printed();
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        if since.elapsed() > LONGEST_SHUT_DOWN {
             let minutes = LONGEST_SHUT_DOWN.as_secs() / 60;
             return Err(Obstacle::DoesNotShutDown { name: name.into(), minutes }.into());
         }
