@@ -197,7 +197,10 @@ seconds() { cut -d. -f1 /proc/uptime; }
 most=$patience size=0 since=$(seconds)
 until runs && listens && is_ready; do
     if ! runs; then
-        echo "it ended at once: $(tell "$home.said")" >&2
+        said=$(tell "$home.said")
+        # Of a guest whose kernel gives up QEMU says nothing.
+        [ -n "$said" ] || said=$(grep -a -m 1 'Kernel panic' "$console" 2>/dev/null || tail -n 1 "$console" 2>/dev/null)
+        echo "it ended at once: $said" >&2
         exit 1
     fi
     now=$(wc -c 2>/dev/null <"$console") || now=0

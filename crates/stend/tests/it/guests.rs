@@ -315,6 +315,10 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let path = path_with(&stand, "qemu-system-x86_64", "echo 'no machine today' >&2; exit 1");
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
     says(&ended, 4, &["it ended at once", "no machine today"]);
+    let gives_up = "printf '[ 1.2] Kernel panic - not syncing: no root\\nRebooting\\n' >console.log; exit 0";
+    let path = path_with(&stand, "qemu-system-x86_64", gives_up);
+    let ended = crate::common::ended(stand.command(&up).env("PATH", path));
+    says(&ended, 4, &["it ended at once", "Kernel panic - not syncing: no root"]);
     assert_eq!(left(&stand, &name), [""; 0]);
 
     // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at.
