@@ -239,7 +239,7 @@ sync "${image%/*}"
 "#;
 
 /// An operating system has begun when it has switched on the paging of the processor, which no firmware and hardly a boot loader does. That is the first
-/// bit of the register CR0. Nothing is written to the image.
+/// bit of the register CR0. GRUB waits for ever where there is no display. Nothing is written to the image.
 const BOOT: &str = r#"
 home=$1 image=$2 patience=$3
 cd "$home" && mkfifo ask && : >firmware >answers && echo booting >>progress && exec 8<>ask || exit
@@ -254,7 +254,7 @@ give_up() {
 began=$(seconds)
 TMPDIR=$home $alone qemu-system-x86_64 -nodefaults -no-user-config -no-reboot -display none \
     -sandbox on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny \
-    -machine q35 -accel tcg -m 1024 -snapshot -drive "id=disk,format=qcow2,if=none,file=$(printf %s "$image" | sed 's/,/,,/g')" \
+    -machine q35 -accel tcg -m 1024 -device VGA -snapshot -drive "id=disk,format=qcow2,if=none,file=$(printf %s "$image" | sed 's/,/,,/g')" \
     -device ide-hd,drive=disk -chardev file,id=firmware,path=firmware -device isa-debugcon,iobase=0x402,chardev=firmware \
     -monitor stdio <ask >answers 2>said 8<&- &
 guest=$!

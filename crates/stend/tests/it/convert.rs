@@ -466,9 +466,10 @@ fn what_is_on_a_converted_disk_is_adapted_if_virt_v2v_can() {
     share.nothing_is_left(&["data.vmdk.qcow2", "system.vmdk.qcow2"]);
 }
 
-/// A boot sector that switches on paging as an operating system does, and halts: `mov [0x1000], 0x83; mov cr3, 0x1000; or cr4, 0x10; or cr0, 0x80000001`.
-const BOOT_SECTOR: &[u8] = b"\xfa\x31\xc0\x8e\xd8\x66\xc7\x06\x00\x10\x83\x00\x00\x00\x66\xb8\x00\x10\x00\x00\x0f\x22\xd8\x0f\x20\xe0\x66\x83\xc8\x10\
-    \x0f\x22\xe0\x0f\x20\xc0\x66\x0d\x01\x00\x00\x80\x0f\x22\xc0\xf4\xeb\xfd";
+/// A boot sector that switches on paging as an operating system does, if interrupt 0x10 is served by the BIOS of a display, and halts:
+/// `mov [0x1000], 0x83; mov cr3, 0x1000; or cr4, 0x10; or cr0, 0x80000001`.
+const BOOT_SECTOR: &[u8] = b"\xfa\x31\xc0\x8e\xd8\x81\x3e\x42\x00\x00\xc0\x75\x28\
+    \x66\xc7\x06\x00\x10\x83\x00\x00\x00\x66\xb8\x00\x10\x00\x00\x0f\x22\xd8\x0f\x20\xe0\x66\x83\xc8\x10\x0f\x22\xe0\x0f\x20\xc0\x66\x0d\x01\x00\x00\x80\x0f\x22\xc0\xf4\xeb\xfd";
 
 #[test]
 fn a_converted_disk_is_booted_if_it_can_be() {

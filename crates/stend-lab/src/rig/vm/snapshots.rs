@@ -37,10 +37,12 @@ struct Entry {
     vm_state_size: u64,
 }
 
-/// The files of the guest that come last are those that hold the memory. One that cannot be changed leaves none changed.
+/// One that was interrupted may be on some of the files, and QEMU would take a second one of the same name. A file that cannot be changed leaves none
+/// changed.
 const KEEP: &str = r#"
 snapshot=$1
 shift
+for file; do qemu-img snapshot -d "$snapshot" "$file" 2>/dev/null; done
 for file; do
     qemu-img snapshot -c "$snapshot" "$file" && continue
     status=$?
@@ -77,7 +79,7 @@ pub fn keep(host: &dyn Host, work: &str, name: &str, snapshot: &str) -> Result<(
         return Err(Misuse::SnapshotExists { name: name.into(), snapshot: snapshot.into() }.into());
     }
     match standing.guest.runs(host) {
-        true => standing.ask(|monitor| monitor.keep(snapshot)),
+        true => standing.ask(|monitor| monitor.forget(snapshot).and_then(|()| monitor.keep(snapshot))),
         false => standing.run(host, KEEP, &[&[snapshot.to_owned()], &files[..]].concat()).map(drop),
     }
 }
