@@ -92,7 +92,7 @@ pub(crate) struct Lab {
     attended: Mutex<BTreeMap<i64, bool>>,
     pub(crate) streams: Streams,
     pub(crate) screens: Arc<Screens>,
-    pub(crate) acts: Arc<Acts>,
+    pub(crate) acts: Acts,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
     /// What was drawn last of a run's samples.
@@ -137,7 +137,7 @@ impl Lab {
         Self {
             streams: Streams::new(store.clone()),
             screens: Arc::default(),
-            acts: Arc::default(),
+            acts: Acts::default(),
             store,
             program,
             database,

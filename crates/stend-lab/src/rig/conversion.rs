@@ -362,10 +362,10 @@ pub fn convert(
     let by_kvm = adapts && has_kvm(host);
     let plan = plan(disk.source(&home), &inside, &home, &token, wanted, by_kvm);
     make_whole(host, probe, &base, Begun::default(), plan, &look)?;
-    let outcome = match (adapts, listed(host, &home)?.is_some_and(|files| files.iter().any(|file| file == NO_SYSTEM))) {
-        (false, _) => Outcome::Same,
-        (true, true) => Outcome::NoSystem,
-        (true, false) => Outcome::Adapted,
+    let outcome = match adapts {
+        false => Outcome::Same,
+        true if host.read_text(&format!("{home}/{NO_SYSTEM}")).is_ok() => Outcome::NoSystem,
+        true => Outcome::Adapted,
     };
     take_down_at(host, &base)?;
     Ok(outcome)

@@ -1,7 +1,7 @@
 //! The rigs of a node's machine: storage that is set up and taken down, and virtual machines.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use askama::Template;
@@ -56,6 +56,12 @@ impl Rigs {
 #[derive(Default)]
 pub(crate) struct Acts(Mutex<BTreeMap<u64, (String, Act)>>);
 
+impl Acts {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, (String, Act)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Something that is being done with a rig.
 #[derive(Clone)]
 struct Act {
@@ -84,7 +90,7 @@ impl Acting {
     fn begin(lab: &Arc<Lab>, rig: &str, what: &'static str) -> Self {
         let act = Act { what, began: Instant::now(), said: String::new() };
         let number = {
-            let mut acts = lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut acts = lab.acts.lock();
             let number = acts.last_key_value().map_or(0, |(last, _)| last + 1);
             acts.insert(number, (rig.to_owned(), act));
             number
@@ -94,7 +100,7 @@ impl Acting {
     }
 
     fn say(&self, line: &str) {
-        if let Some((_, act)) = self.lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(&self.number) {
+        if let Some((_, act)) = self.lab.acts.lock().get_mut(&self.number) {
             brief(line.trim_start_matches("stend: ")).clone_into(&mut act.said);
         }
     }
@@ -102,7 +108,7 @@ impl Acting {
 
 impl Drop for Acting {
     fn drop(&mut self) {
-        self.lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+        self.lab.acts.lock().remove(&self.number);
         self.lab.changed();
     }
 }
@@ -212,7 +218,7 @@ async fn gathered(lab: &Arc<Lab>, reader: Reader, form: RigForm, problem: Option
     let known = lab.known();
     let nodes = known.nodes.iter().filter(|(_, node)| !node.is_agent()).map(|(name, _)| name.to_owned()).collect();
     let here = lab.fleet.as_ref().map(|fleet| fleet.node.clone());
-    let acts = lab.acts.0.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+    let acts = lab.acts.lock().values().cloned().collect();
     Ok(Rigs { acts, reader, here, nodes, rigs, form, problem })
 }
 

@@ -6,7 +6,7 @@ use stend_model::image::Architecture;
 use stend_model::target::vm::{Accelerator, Bus, Network, Vm};
 use stend_stand::host::Host;
 
-use super::monitor::{MONITOR, Monitor, SCREEN};
+use super::monitor::{MONITOR, Monitor, SCREEN, SYSTEM};
 use super::{
     CONSOLE, PATIENCE, REACH, SSH_CONFIG, Standing, Tap, address, disk_file, lun, machine, qemu, standing_guest,
 };
@@ -125,8 +125,8 @@ impl Power<'_> {
         option("-serial", "chardev:console".into());
         option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
         option("-device", "virtio-rng-pci".into());
-        option("-drive", "id=system,file=system.qcow2,format=qcow2,if=none,cache=writeback".into());
-        option("-device", "virtio-blk-pci,drive=system,serial=stend-system".into());
+        option("-drive", format!("id={SYSTEM},file=system.qcow2,format=qcow2,if=none,cache=writeback"));
+        option("-device", format!("virtio-blk-pci,drive={SYSTEM},serial=stend-system"));
         option("-drive", "id=seed,file=seed.tar,format=raw,if=none,readonly=on".into());
         option("-device", format!("virtio-blk-pci,drive=seed,serial={}", image::SEED));
         for (number, (disk, lun)) in vm.disks.iter().zip(*luns).enumerate() {

@@ -50,15 +50,11 @@ for file; do
     exit "$status"
 done
 "#;
-const REVERT: &str = r#"
-snapshot=$1
-shift
-for file; do qemu-img snapshot -a "$snapshot" "$file" || exit; done
-"#;
-const FORGET: &str = r#"
-snapshot=$1
-shift
-for file; do qemu-img snapshot -d "$snapshot" "$file" || exit; done
+/// Goes back to a snapshot (`-a`), or removes it (`-d`).
+const EACH: &str = r#"
+what=$1 snapshot=$2
+shift 2
+for file; do qemu-img snapshot "$what" "$snapshot" "$file" || exit; done
 "#;
 /// A guest that runs writes meanwhile.
 const LIST: &str = r#"for file; do qemu-img info -U --output=json "$file" || exit; done"#;
@@ -80,7 +76,7 @@ pub fn keep(host: &dyn Host, work: &str, name: &str, snapshot: &str) -> Result<(
     }
     match standing.guest.runs(host) {
         true => standing.ask(|monitor| monitor.forget(snapshot).and_then(|()| monitor.keep(snapshot))),
-        false => standing.run(host, KEEP, &[&[snapshot.to_owned()], &files[..]].concat()).map(drop),
+        false => standing.run(host, KEEP, &[snapshot], &files).map(drop),
     }
 }
 
@@ -103,7 +99,7 @@ pub fn revert(
             let _ = end(host, &standing);
         }),
         (false, true) => switch_on(host, probe, work, &standing, Some(snapshot), interrupted),
-        (false, false) => standing.run(host, REVERT, &[&[snapshot.to_owned()], &files[..]].concat()).map(drop),
+        (false, false) => standing.run(host, EACH, &["-a", snapshot], &files).map(drop),
         (true, false) => {
             let why = format!("it was off when the snapshot \"{snapshot}\" was taken");
             Err(Misuse::GuestIsOn { name: name.into(), why }.into())
@@ -120,7 +116,7 @@ pub fn forget(host: &dyn Host, work: &str, name: &str, snapshot: &str) -> Result
     let (files, _) = found(host, &standing, snapshot)?;
     match standing.guest.runs(host) {
         true => standing.ask(|monitor| monitor.forget(snapshot)),
-        false => standing.run(host, FORGET, &[&[snapshot.to_owned()], &files[..]].concat()).map(drop),
+        false => standing.run(host, EACH, &["-d", snapshot], &files).map(drop),
     }
 }
 
@@ -144,7 +140,7 @@ fn files(vm: &Vm) -> Result<Vec<String>, String> {
 }
 
 fn all(host: &dyn Host, standing: &Standing, files: &[String]) -> Result<Vec<Snapshot>, Refusal> {
-    let said = standing.run(host, LIST, files)?;
+    let said = standing.run(host, LIST, &[], files)?;
     let unclear =
         |error: serde_json::Error| Obstacle::QemuImg { name: standing.name.clone(), said: Said::of(error.to_string()) };
     let told = serde_json::Deserializer::from_str(&said).into_iter::<File>();
@@ -179,9 +175,10 @@ impl Standing {
         asked.map_err(|why| Obstacle::Unasked { name: self.name.clone(), why }.into())
     }
 
-    /// Runs a script in the guest's directory, and gives what it printed.
-    fn run(&self, host: &dyn Host, script: &str, arguments: &[String]) -> Result<String, Refusal> {
-        let words = ["sh", "-c", script, "sh"].into_iter().chain(arguments.iter().map(String::as_str));
+    /// Runs a script on files in the guest's directory, and gives what it printed.
+    fn run(&self, host: &dyn Host, script: &str, first: &[&str], files: &[String]) -> Result<String, Refusal> {
+        let words =
+            ["sh", "-c", script, "sh"].into_iter().chain(first.iter().copied()).chain(files.iter().map(String::as_str));
         let directory = Some(self.daemon.home.clone());
         let output = host.run(&Command { directory, timeout: LONGEST_MAKING, ..Command::new(words) })?;
         match output.exit {
