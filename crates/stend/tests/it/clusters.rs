@@ -29,6 +29,9 @@ fn own_suite(stand: &Stand) -> String {
     );
     let image = changed(image, "disable = [\"mariadb.service\"]\n", "");
     let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"", "image = \"small.toml\"");
+    // Higher than those of guests, as a random address may be.
+    let of_veth = "peer name eth0 netns";
+    let server = changed(server, of_veth, "peer name eth0 address fe:ff:ff:ff:ff:0$number netns");
     let suite = changed(read("suites/virtual.toml"), "cluster = \"libvirt\"", "cluster = \"libvirt.toml\"");
     let gates = suite.lines().find(|line| line.starts_with("gates = ")).unwrap().to_owned();
     let suite = changed(suite, "timeout = \"15min\"", "timeout = \"6h\"");
