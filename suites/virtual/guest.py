@@ -185,6 +185,23 @@ class Guest:
 
         wait_until(f"the guest agent of {self.name} answers", answers, pause=0.5)
 
+    def screens(self):
+        """What it shows, as a PNG, by where that is."""
+        path, screens = f"{self.cluster.shared}/{self.name}.png", {}
+        for node in self.cluster.where_runs(self.name):
+            asked = {"execute": "screendump", "arguments": {"filename": path, "format": "png"}}
+            try:
+                node.virsh("qemu-monitor-command", self.name, json.dumps(asked))
+            except NodeError:
+                # QEMU before 7.1 writes no PNG.
+                continue
+            with open(path, "rb") as file:
+                picture = base64.b64encode(file.read()).decode()
+            os.remove(path)
+            address, display = node.virsh("vncdisplay", self.name).strip().rsplit(":", 1)
+            screens[f"{self.name} on {node.name}, VNC {address}:{5900 + int(display)}"] = picture
+        return screens
+
     def last_words(self):
         try:
             with open(self.console, "rb") as file:

@@ -142,8 +142,7 @@ class Bench:
         began, ended = first.acknowledged[0][1], first.acknowledged[-1][2]
         self.emit_repeat(began, ended - began, {"operations": acknowledged}, observed, wrong, evidence, first.latencies())
 
-    @staticmethod
-    def emit_repeat(began, wall, work, observed, wrong, evidence, latencies=None):
+    def emit_repeat(self, began, wall, work, observed, wrong, evidence, latencies=None):
         emit(
             "repeat",
             t_ns=began,
@@ -153,6 +152,7 @@ class Bench:
             latencies=latencies or {},
             check="failed" if wrong else "passed",
             evidence="; ".join(wrong) if wrong else evidence,
+            screens=self.guest.screens() if self.guest else {},
         )
 
 

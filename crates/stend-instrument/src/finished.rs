@@ -62,6 +62,7 @@ impl Finished {
             latencies: BTreeMap::new(),
             check: Check::None,
             evidence: None,
+            screens: BTreeMap::new(),
             unknown: Map::new(),
         }
     }

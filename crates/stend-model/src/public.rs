@@ -596,7 +596,8 @@ impl Publisher {
     }
 
     fn report(&mut self, report: &Report) -> Report {
-        let Report { n, t_ns, wall_ns, cpu_ns, work, observed, latencies, check, evidence, unknown } = report;
+        let Report { n, t_ns, wall_ns, cpu_ns, work, observed, latencies, check, evidence, screens: _, unknown } =
+            report;
         self.leave_out("what instruments reported beside the wire's own", unknown.len());
         Report {
             n: *n,
@@ -608,6 +609,8 @@ impl Publisher {
             latencies: latencies.clone(),
             check: *check,
             evidence: evidence.as_ref().map(|evidence| self.fact(evidence)),
+            // Anything may stand there.
+            screens: BTreeMap::new(),
             unknown: Map::new(),
         }
     }

@@ -11,6 +11,7 @@ use crate::cause::{Why, fact};
 use crate::checked::Checks;
 use crate::conformance::Test;
 use crate::latency::LatencyCounts;
+use crate::picture::Picture;
 
 /// The version of the wire that this crate speaks.
 pub const WIRE_VERSION: u32 = 1;
@@ -233,6 +234,9 @@ pub struct Report {
     /// What was checked, and how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Checks>,
+    /// What virtual machines showed on their screens at its end, by what is said of each.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub screens: BTreeMap<String, Picture>,
     /// Fields that this version does not know.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
@@ -571,7 +575,7 @@ mod tests {
                 n: 3, t_ns: Some(7), wall_ns, cpu_ns: None,
                 work: BTreeMap::from([("bytes".into(), f64::from(bytes))]),
                 observed: BTreeMap::new(), latencies: BTreeMap::from([("latency".into(), LatencyCounts::Pairs(pairs))]),
-                check: Check::Passed, evidence: Some(Checks::Said(evidence)), unknown: Map::new(),
+                check: Check::Passed, evidence: Some(Checks::Said(evidence)), screens: BTreeMap::new(), unknown: Map::new(),
             });
             let line = serde_json::to_string(&event).unwrap();
             prop_assert_eq!(parse_line(&line), Ok(Some(event)));

@@ -144,6 +144,7 @@ pub fn repeat(sequence: u32, scenario: usize, number: u32, milliseconds: f64) ->
             latencies: BTreeMap::new(),
             check: Check::Passed,
             evidence: None,
+            screens: BTreeMap::new(),
             unknown: serde_json::Map::new(),
         }),
         marks: Vec::new(),

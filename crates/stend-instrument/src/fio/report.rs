@@ -109,6 +109,7 @@ impl Expected<'_> {
             latencies: output::histograms(&directions),
             check: if verdict.passed { Check::Passed } else { Check::Failed },
             evidence: Some(verdict.evidence.into()),
+            screens: BTreeMap::new(),
             unknown: Map::new(),
         })
     }

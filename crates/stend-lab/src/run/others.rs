@@ -236,6 +236,7 @@ fn report(wall_ns: f64, work: (&str, f64), observed: BTreeMap<String, f64>) -> R
         latencies: BTreeMap::new(),
         check: Check::None,
         evidence: None,
+        screens: BTreeMap::new(),
         unknown: Map::new(),
     }
 }

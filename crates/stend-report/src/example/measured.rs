@@ -222,6 +222,7 @@ fn repeat(sequence: u32, round: u32, place: usize, unit: Unit, value: f64, start
             ]
             .into(),
         ),
+        screens: Default::default(),
         unknown: Default::default(),
     };
     let outcome = match (place, round) {

@@ -1,8 +1,9 @@
 //! The first page: the machines, the table, what has no figure, and the sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stend_model::machine::Difference;
+use stend_model::picture::Picture;
 use stend_model::run::{Run, Session};
 
 use crate::words::{self, Given};
@@ -268,14 +269,19 @@ pub(super) fn clocks(input: &Input) -> Vec<Phrase> {
     input.runs.iter().flat_map(of_run).collect()
 }
 
-/// What the screens of virtual machines showed when the last session in each ended.
+/// What the screens of virtual machines showed when the last session in each ended, or the last repeat that tells of them.
 pub(super) fn screens(input: &Input) -> Vec<(Phrase, String)> {
-    let of_run = |data: &RunData| {
-        let picture = data.sessions.iter().rev().find_map(|session| session.screen.as_ref())?;
-        let of = [("machine", Given::Text(&data.run.machine.name))];
-        Some((words::say("screen-of", &of), picture.in_base64()))
+    let said = |machine: &str, picture: &Picture| {
+        (words::say("screen-of", &[("machine", Given::Text(machine))]), picture.in_base64())
     };
-    input.runs.iter().filter_map(of_run).collect()
+    let of_run = |data: &RunData| -> Vec<_> {
+        let reports = data.repeats.iter().filter_map(|repeat| repeat.report.as_ref());
+        let of_repeats: BTreeMap<_, _> = reports.flat_map(|report| &report.screens).collect();
+        let of_session = data.sessions.iter().rev().find_map(|session| session.screen.as_ref());
+        let own = of_session.map(|picture| said(&data.run.machine.name, picture));
+        own.into_iter().chain(of_repeats.into_iter().map(|(of, picture)| said(of, picture))).collect()
+    };
+    input.runs.iter().flat_map(of_run).collect()
 }
 
 /// Sensors and facts that could not be read, once each.

@@ -96,12 +96,18 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
         assert_eq!(repeat["outcome"], "valid", "{}\n{}\n{}", repeat["error_output"], repeat["outcome"], ended_run.err);
     }
     assert_eq!(repeats.len(), 2, "{shown:#}");
+    let report = fs::read_to_string(stand.fine(&["report", "last"]).out.trim()).unwrap();
     for repeat in repeats {
         let observed = &repeat["report"]["observed"];
         assert_eq!(observed["lost_rows"], 0.0, "{observed}");
         assert!(repeat["report"]["work"]["operations"].as_f64().unwrap() > 10.0, "{repeat:#}");
         assert!(observed["downtime_ns"].as_f64().unwrap() > 0.0, "{observed}");
         assert!(!repeat["begin"]["build"]["libvirt"].as_str().unwrap().is_empty());
+        let screens = repeat["report"]["screens"].as_object().unwrap();
+        let (of, picture) = screens.iter().next().unwrap();
+        let picture = picture.as_str().unwrap();
+        assert!(screens.len() == 1 && of.contains(", VNC 10.99.0.") && picture.starts_with("iVBOR"), "{screens:?}");
+        assert!(report.contains(of), "{of}");
     }
     let kinds = |repeat: &Value| -> Vec<String> {
         let marks = repeat["marks"].as_array().unwrap().iter();
