@@ -90,6 +90,7 @@ kinds! {
     RigSnapshotRemoved "rig-snapshot-removed" Machines false,
     RigReverted "rig-reverted" Machines false,
     RigCloned "rig-cloned" Machines false,
+    RigMigrated "rig-migrated" Machines false,
     ScreenOpened "screen-opened" Machines false,
     RunQueued "run-queued" Runs false,
     RunBegan "run-began" Runs false,

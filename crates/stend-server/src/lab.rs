@@ -24,6 +24,7 @@ use crate::guard::Tries;
 use crate::journal::Kind;
 use crate::live::Streams;
 use crate::order::Order;
+use crate::pages::migration::Leaving;
 use crate::pages::rigs::Acts;
 use crate::pages::samples::Sampled;
 use crate::pages::screen::Screens;
@@ -93,6 +94,7 @@ pub(crate) struct Lab {
     pub(crate) streams: Streams,
     pub(crate) screens: Arc<Screens>,
     pub(crate) acts: Acts,
+    pub(crate) leaving: Leaving,
     /// What the program says of its suites, which stay the same.
     suites: OnceLock<Vec<u8>>,
     /// What was drawn last of a run's samples.
@@ -138,6 +140,7 @@ impl Lab {
             streams: Streams::new(store.clone()),
             screens: Arc::default(),
             acts: Acts::default(),
+            leaving: Leaving::default(),
             store,
             program,
             database,

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod journal;
 pub(crate) mod lab;
 pub(crate) mod machine;
+pub(crate) mod migration;
 pub(crate) mod nodes;
 mod order_form;
 pub(crate) mod results;

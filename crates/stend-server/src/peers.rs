@@ -42,7 +42,10 @@ use crate::work::LONGEST_COMMAND;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One that says nothing for so long has gone: a stream that has nothing to tell says that every 15 seconds.
-const SILENCE: Duration = Duration::from_secs(60);
+pub(crate) const SILENCE: Duration = Duration::from_secs(60);
+
+/// A virtual machine that is sent may be large, and so may its memory, which is written before it comes.
+pub(crate) const LONGEST_TRANSFER: Duration = Duration::from_secs(6 * 3600);
 
 /// No form that is passed on is longer.
 const LONGEST_SENT: usize = 64 << 10;
@@ -119,6 +122,19 @@ pub(crate) fn ask(lab: &Lab, node: &NodeEntry, path: &str, headers: &HeaderMap) 
     with(request, headers).call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
 }
 
+/// The same in somebody's place, where what comes may be long silent.
+pub(crate) fn fetched(lab: &Lab, node: &NodeEntry, path: &str, who: &Who) -> Result<Answer, ServerError> {
+    let (link, bearer) = way(lab, node)?;
+    let request = with(link.get(format!("{}{path}", node.url)).header(AUTHORIZATION, bearer), &in_place_of(who));
+    let request = request.config().timeout_per_read(Some(LONGEST_TRANSFER)).build();
+    request.call().map_err(|error| ServerError::Refused(format!("{}: {error}", node.url)))
+}
+
+/// What says in whose place a node asks.
+fn in_place_of(who: &Who) -> HeaderMap {
+    who.secret.parse().ok().map(|secret| (FOR, secret)).into_iter().collect()
+}
+
 /// Whether a node has a file.
 pub(crate) fn has(lab: &Lab, node: &str, path: &str) -> bool {
     let Some(node) = lab.known().nodes.get(node).cloned() else { return false };
@@ -150,12 +166,13 @@ pub(crate) fn send<T: DeserializeOwned>(
     path: &str,
     who: &Who,
     body: &impl Serialize,
+    wait: Duration,
 ) -> Result<Result<T, Problem>, ServerError> {
     let failed = |error: &dyn std::fmt::Display| ServerError::Refused(format!("{}: {error}", node.url));
     let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-    headers.extend(who.secret.parse().ok().map(|secret| (FOR, secret)));
+    headers.extend(in_place_of(who));
     let body = serde_json::to_vec(body).expect("it can be written");
-    let mut answer = post(lab, node, path, &headers, &body, SILENCE)?;
+    let mut answer = post(lab, node, path, &headers, &body, wait)?;
     let status = answer.status();
     let said = answer.body_mut().with_config().limit(LONGEST_ANSWER).read_to_vec().map_err(|error| failed(&error))?;
     if status.is_success() {
@@ -387,10 +404,22 @@ fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
 /// An answer as it comes, until something else has happened.
 fn passed(answer: Answer, until: impl Future<Output = ()> + Send + 'static) -> Response {
     let (head, body) = answer.into_parts();
+    let mut response = Response::new(as_it_comes(body.into_reader(), until));
+    *response.status_mut() = head.status;
+    for name in &ANSWERED {
+        response.headers_mut().extend(head.headers.get(name).map(|value| (name.clone(), value.clone())));
+    }
+    response
+}
+
+/// What is read, part by part, until something else has happened.
+pub(crate) fn as_it_comes(
+    mut reader: impl std::io::Read + Send + 'static,
+    until: impl Future<Output = ()> + Send + 'static,
+) -> Body {
     // A part is kept until it is read, and the node waits meanwhile.
     let (sender, receiver) = channel::<std::io::Result<Bytes>>(4);
     std::thread::spawn(move || {
-        let mut reader = body.into_reader();
         let mut buffer = vec![0; 16 * 1024];
         loop {
             let part = match reader.read(&mut buffer) {
@@ -419,10 +448,5 @@ fn passed(answer: Answer, until: impl Future<Output = ()> + Send + 'static) -> R
             }
         }
     });
-    let mut response = Response::new(Body::from_stream(ReceiverStream::new(body)));
-    *response.status_mut() = head.status;
-    for name in &ANSWERED {
-        response.headers_mut().extend(head.headers.get(name).map(|value| (name.clone(), value.clone())));
-    }
-    response
+    Body::from_stream(ReceiverStream::new(body))
 }

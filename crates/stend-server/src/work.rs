@@ -612,7 +612,7 @@ pub(crate) async fn said(lab: &Arc<Lab>, words: Vec<String>) -> Result<String, P
     done(lab, words, |_| {}).await.map(|output| String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-fn fine(output: Output) -> Result<Output, Problem> {
+pub(crate) fn fine(output: Output) -> Result<Output, Problem> {
     if matches!(output.status.code(), Some(0 | 1 | 3)) { Ok(output) } else { Err(refused(&output)) }
 }
 

@@ -3,6 +3,8 @@
 //!
 //! One that is made is moved to its place whole, so an image is there or it is not.
 
+use std::path::Path;
+
 use stend_model::identity::{digest_of, short};
 use stend_model::image::Image;
 use stend_stand::host::{Command, Host, HostError};
@@ -24,6 +26,14 @@ pub(super) const NEED: Need = Need {
     ],
     kernel: &[],
 };
+/// What an image's disk is called.
+pub(super) const DISK: &str = "disk.qcow2";
+/// The files of an image, but for their digests.
+pub(super) const FILES: [&str; 4] = [DISK, "kernel", "initrd", "packages"];
+/// Those that have a digest, by their names.
+pub(super) const CHECKED: [&str; 3] = [DISK, "initrd", "kernel"];
+/// The file of the digests, as `sha256sum` writes them.
+pub(super) const DIGESTS: &str = "sha256";
 /// The disk by which a guest gets what it is to have at its first boot: an archive that is unpacked over its root.
 pub(super) const SEED: &str = "stend-seed";
 
@@ -172,14 +182,55 @@ pub fn remove(host: &dyn Host, work: &str, name: &str) -> Result<(), HostError> 
     host.run(&Command::new(["rmdir", "--ignore-fail-on-non-empty", &format!("{work}/{DIRECTORY}")])).map(drop)
 }
 
+/// Where an image from elsewhere is kept, or would be: the same one may be there under another name, and another one under the same name.
+///
+/// # Errors
+/// The images cannot be listed, or the one that is there has been changed.
+pub(super) fn alike(host: &dyn Host, work: &str, name: &str, digests: &str) -> Result<Kept, Refusal> {
+    let names = names(host, work)?;
+    let has = |name: &&String| {
+        host.read_text(&format!("{}/{DIGESTS}", directory(work, name))).is_ok_and(|its| its == digests)
+    };
+    let there = names.iter().find(has);
+    if let Some(name) = there {
+        check(host, work, name)?;
+    }
+    let is_taken = names.iter().any(|other| other == name);
+    let other = || format!("{name}-{}", short(&digest_of(digests.as_bytes())));
+    let name = there.cloned().unwrap_or_else(|| if is_taken { other() } else { name.to_owned() });
+    Ok(Kept { directory: directory(work, &name), name, is_there: there.is_some() })
+}
+
+/// Gives an image from elsewhere its place, or removes it if it is there already.
+///
+/// # Errors
+/// Its files do not have their digests, or it cannot be moved.
+pub(super) fn keep(host: &dyn Host, work: &str, from: &Path, kept: &Kept) -> Result<(), Refusal> {
+    if kept.is_there {
+        return Ok(host.remove(&from.to_string_lossy())?);
+    }
+    check_at(host, &from.to_string_lossy())?;
+    host.make_directory(&format!("{work}/{DIRECTORY}"))?;
+    let moved = host.run(&Command::new(["mv", "-T", &from.to_string_lossy(), &kept.directory]))?;
+    match moved.exit {
+        Some(0) => Ok(()),
+        _ => {
+            Err(Obstacle::NotReceived { said: super::Said::from(&moved).line().unwrap_or_default().to_owned() }.into())
+        }
+    }
+}
+
 /// Checks an image's digests against those that it had when it was made.
 ///
 /// # Errors
 /// One differs, or the machine cannot be asked.
 pub fn check(host: &dyn Host, work: &str, name: &str) -> Result<(), Refusal> {
-    let directory = directory(work, name);
+    check_at(host, &directory(work, name))
+}
+
+fn check_at(host: &dyn Host, directory: &str) -> Result<(), Refusal> {
     let script = r#"cd "$1" && LC_ALL=C sha256sum --check --quiet --strict sha256 2>&1 | grep -m 1 FAILED"#;
-    let command = Command::new(["sh", "-c", script, "sh", &directory]);
+    let command = Command::new(["sh", "-c", script, "sh", directory]);
     let output = host.run(&Command { timeout: super::LONGEST_MAKING, ..command })?;
     match output.text().split_once(": ") {
         Some((file, _)) => Err(Obstacle::ImageChanged { path: format!("{directory}/{file}") }.into()),

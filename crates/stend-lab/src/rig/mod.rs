@@ -284,11 +284,24 @@ fn make_whole(
     plan: Plan,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Up, Refusal> {
+    make_whole_with(host, probe, base, begun, plan, &mut |_| Ok(()), interrupted)
+}
+
+/// The same, and with each thing that is made something more is done.
+fn make_whole_with(
+    host: &dyn Host,
+    probe: &str,
+    base: &str,
+    begun: Begun,
+    plan: Plan,
+    then: &mut dyn FnMut(&Thing) -> Result<(), Refusal>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Up, Refusal> {
     let ledger = ledger::standing(base);
     let begin = Entry::Begin(Begun { boot_id: boot_id(host), ..begun });
     let made = stend_stand::ledger::note(host, &ledger, &begin)
         .map_err(Refusal::from)
-        .and_then(|()| make(host, probe, &ledger, plan, interrupted));
+        .and_then(|()| make(host, probe, &ledger, plan, then, interrupted));
     made.map_err(|refusal| match take_down_at(host, base) {
         // What it said of being ended is no news.
         Ok(_) if interrupted() => Refusal::Interrupted,
@@ -297,7 +310,14 @@ fn make_whole(
     })
 }
 
-fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dyn Fn() -> bool) -> Result<Up, Refusal> {
+fn make(
+    host: &dyn Host,
+    probe: &str,
+    ledger: &str,
+    plan: Plan,
+    then: &mut dyn FnMut(&Thing) -> Result<(), Refusal>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Up, Refusal> {
     let Plan { things, mut up, behind_loops } = plan;
     for thing in things {
         if interrupted() {
@@ -309,6 +329,7 @@ fn make(host: &dyn Host, probe: &str, ledger: &str, plan: Plan, interrupted: &dy
             let device = output.text().trim().to_owned();
             up.luns.iter_mut().filter(|lun| *lun == file).for_each(|lun| lun.clone_from(&device));
         }
+        then(&thing)?;
     }
     stend_stand::ledger::note(host, ledger, &Entry::Up(up.clone()))?;
     Ok(up)

@@ -157,6 +157,16 @@ pub enum Misuse {
         /// The LUN.
         disk: String,
     },
+    /// A LUN cannot go with a guest.
+    #[error(
+        "the virtual machine \"{name}\" has the LUN {disk} for a disk, which stays on this machine; only disks that are files are sent"
+    )]
+    LunStays {
+        /// Its name.
+        name: String,
+        /// The LUN.
+        disk: String,
+    },
     /// A guest has a disk without snapshots.
     #[error(
         "the virtual machine \"{name}\" has no snapshots, because a disk of it is {disk}; they take format=qcow2 for each disk"
@@ -498,6 +508,20 @@ pub enum Obstacle {
         name: String,
         /// Why not.
         why: super::vm::Unasked,
+    },
+    /// A guest cannot be written to its end.
+    #[error("the virtual machine \"{name}\" cannot be sent: {said}")]
+    NotSent {
+        /// Its name.
+        name: String,
+        /// Why not.
+        said: String,
+    },
+    /// What comes is no guest, or not a whole one, or cannot be stored.
+    #[error("the virtual machine cannot be received: {said}")]
+    NotReceived {
+        /// Why not.
+        said: String,
     },
     /// A guest's disks cannot be looked at or changed.
     #[error("the virtual machine \"{name}\": qemu-img does not do it{said}")]

@@ -163,7 +163,7 @@ async fn elsewhere(lab: &Arc<Lab>, nodes: Vec<String>, batch: Batch, who: &Who) 
         let mut refused = None;
         for node in nodes.iter().filter(|name| is_there(name)) {
             let Some(entry) = lab.known().nodes.get(node).cloned() else { continue };
-            match peers::send(lab, &entry, "/api/v1/plan", &who, &asked) {
+            match peers::send(lab, &entry, "/api/v1/plan", &who, &asked, peers::SILENCE) {
                 Ok(Ok(Plan { plan, .. })) => return Ok(Some(plan)),
                 // What is wrong with an order is wrong on each node, but one of the version before may not read what is asked.
                 Ok(Err(problem))

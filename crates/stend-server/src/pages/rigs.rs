@@ -42,6 +42,11 @@ impl Rigs {
         of_node(self.here.as_ref())
     }
 
+    /// The nodes that a virtual machine may go to.
+    fn other_nodes(&self) -> impl Iterator<Item = &String> {
+        self.nodes.iter().filter(|node| self.here.as_ref() != Some(node))
+    }
+
     fn acts_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Act> {
         self.acts.iter().filter(move |(rig, _)| rig == name).map(|(_, act)| act)
     }
@@ -81,13 +86,13 @@ impl Act {
 }
 
 /// It is being done as long as this is there.
-struct Acting {
+pub(super) struct Acting {
     lab: Arc<Lab>,
     number: u64,
 }
 
 impl Acting {
-    fn begin(lab: &Arc<Lab>, rig: &str, what: &'static str) -> Self {
+    pub(super) fn begin(lab: &Arc<Lab>, rig: &str, what: &'static str) -> Self {
         let act = Act { what, began: Instant::now(), said: String::new() };
         let number = {
             let mut acts = lab.acts.lock();
@@ -99,7 +104,7 @@ impl Acting {
         Self { lab: Arc::clone(lab), number }
     }
 
-    fn say(&self, line: &str) {
+    pub(super) fn say(&self, line: &str) {
         if let Some((_, act)) = self.lab.acts.lock().get_mut(&self.number) {
             brief(line.trim_start_matches("stend: ")).clone_into(&mut act.said);
         }
@@ -134,7 +139,7 @@ impl Rig {
     }
 
     /// Whether it is a virtual machine that may be started.
-    fn is_off(&self) -> bool {
+    pub(super) fn is_off(&self) -> bool {
         self.state == "off"
     }
 }
@@ -245,7 +250,11 @@ pub(crate) async fn screen(lab: Served, Query(whose): Query<Whose>, Path(name): 
 
 /// Where the rigs of this node are shown, also by other nodes.
 fn place(lab: &Lab) -> String {
-    format!("/rigs{}", of_node(lab.fleet.as_ref().map(|fleet| &fleet.node)))
+    lab.fleet.as_ref().map_or_else(|| "/rigs".to_owned(), |fleet| at_node(&fleet.node))
+}
+
+pub(super) fn at_node(node: &str) -> String {
+    format!("/rigs?node={node}")
 }
 
 /// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.

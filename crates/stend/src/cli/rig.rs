@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -82,6 +83,18 @@ enum Action {
         /// The name of the virtual machine that is copied
         #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
         name: String,
+    },
+    /// Write a virtual machine to standard output, for `stend rig receive` on another machine; it is suspended and off then
+    Send {
+        /// The virtual machine's name
+        #[arg(long, value_name = "NAME", default_value = USUAL_NAME, value_parser = name)]
+        name: String,
+    },
+    /// Set up the virtual machine that `stend rig send` writes to standard input; it goes on where it was suspended
+    Receive {
+        /// The virtual machine's name [default: the one that it had]
+        #[arg(long, value_name = "NAME", value_parser = name)]
+        name: Option<String>,
     },
     /// Write a picture of what a virtual machine shows on its screen, as PNG
     Screen {
@@ -324,6 +337,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
         Action::Snapshot { snapshot, name, remove: true } => forget(global, name, snapshot),
         Action::Revert { snapshot, name } => revert(global, name, snapshot),
         Action::Clone { new, name } => copy(global, name, new),
+        Action::Send { name } => send(global, name),
+        Action::Receive { name } => receive(global, name.as_deref()),
         Action::Screen { file, name } => screen(file, name),
         Action::Status { json } => status(*json),
     }
@@ -523,6 +538,54 @@ fn copy(global: &Global, name: &str, new: &str) -> Result<Exit, Failure> {
     })?;
     if !global.quiet {
         talk!("{new} is up, a clone of {name}");
+    }
+    Ok(Exit::Fine)
+}
+
+fn send(global: &Global, name: &str) -> Result<Exit, Failure> {
+    let mut to = std::io::stdout().lock();
+    if to.is_terminal() {
+        let said = format!("the virtual machine is written to standard output: `{} rig send >FILE`", output::program());
+        return Err(Failure::usage(said));
+    }
+    let mut tell = |said: &str| {
+        if !global.quiet {
+            talk!("{name}: {said}");
+        }
+    };
+    with_guests(|work, interrupted| {
+        let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+        Ok(rig::vm::send(&Local, &probe, work, name, &mut to, &mut tell, interrupted)?)
+    })?;
+    if !global.quiet {
+        let stend = output::program();
+        talk!(
+            "{name} is sent, and off here; `{stend} rig down --name {name}` removes it, `{stend} rig start --name {name}` takes it up again"
+        );
+    }
+    Ok(Exit::Fine)
+}
+
+fn receive(global: &Global, name: Option<&str>) -> Result<Exit, Failure> {
+    let mut from = std::io::stdin().lock();
+    if from.is_terminal() {
+        let said =
+            format!("the virtual machine is read from standard input: `{} rig receive <FILE`", output::program());
+        return Err(Failure::usage(said));
+    }
+    let arriving = rig::vm::arriving(&mut from)?;
+    let name = name.unwrap_or(arriving.name()).to_owned();
+    let work = prepare::work_directory(&Local).map_err(Failure::unusable)?;
+    let _lock = prepare::lock(&Local, &work).map_err(Failure::unusable)?;
+    let interrupt = Interrupt::listen()?;
+    make_room(&work, &name)?;
+    let probe = prepare::find_probe(&Local).map_err(Failure::unusable)?;
+    if !global.quiet {
+        talk!("making rig {name}: {}", arriving.vm());
+    }
+    arriving.receive(&Local, &probe, &work, &name, &|| interrupt.requested())?;
+    if !global.quiet {
+        talk!("{name} is up");
     }
     Ok(Exit::Fine)
 }

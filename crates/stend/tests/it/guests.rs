@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::common::etcd::Etcd;
 use crate::common::pools::{own_name, says};
 use crate::common::{Stand, path_with, running, wait_until};
-use crate::nodes::{join_quickly, quick_node};
+use crate::nodes::join_quickly;
 use crate::serve::Server;
 
 /// Little more than boots and is reached.
@@ -142,6 +142,55 @@ fn on_disks(guest: &Value, what: &str) {
     }
 }
 
+/// By the server of the node `alpha`, from the node `beta`.
+fn it_goes_to_another_node_and_back(alpha: &Server, of_alpha: &Stand, of_beta: &Stand, name: &str) {
+    let on = |stand: &Stand| -> Vec<Value> { stand.json(&["rig", "status"])["rigs"].as_array().unwrap().clone() };
+    let migrate = |from: &str, to: &str| {
+        let form = ["content-type: application/x-www-form-urlencoded"];
+        alpha.ask("POST", &format!("/rigs/{name}/migrations?node={from}"), &form, &format!("to={to}"))
+    };
+    let images = |stand: &Stand| fs::read_dir(stand.path().join("work/images")).unwrap().count();
+    assert!(alpha.get("/rigs?node=beta").body.contains(&format!("/rigs/{name}/migrations?node=beta")));
+    for nowhere in ["beta", "gamma", ""] {
+        assert_eq!(migrate("beta", nowhere).status, 422, "{nowhere}");
+    }
+    // The other one cannot have it.
+    let before = on(of_beta);
+    of_alpha.fine(&["rig", "up", "--kind", "file", "--luns", "1", "--lun-size", "1MiB", "--name", name]);
+    let refused = migrate("beta", "alpha");
+    assert!(refused.status == 422 && refused.body.contains("exists already"), "{}", refused.body);
+    assert_eq!(on(of_beta)[0]["guest"]["process"], before[0]["guest"]["process"]);
+    of_alpha.fine(&["rig", "down", "--name", name]);
+    let gone = migrate("beta", "alpha");
+    assert_eq!((gone.status, gone.header("location")), (303, Some("/rigs?node=alpha")), "{}", gone.body);
+    let there = on(of_alpha);
+    assert_eq!((on(of_beta).len(), &there[0]["state"], &there[0]["vm"]), (0, &"up".into(), &before[0]["vm"]));
+    assert_eq!(images(of_alpha), 1);
+    let entries = alpha.get("/api/v1/journal").body;
+    assert!(entries.contains("rig-migrated"), "{entries}");
+    assert_eq!(migrate("alpha", "beta").status, 303);
+    assert_eq!((on(of_alpha).len(), &on(of_beta)[0]["state"]), (0, &"up".into()));
+    assert_eq!(images(of_beta), 1, "its image is there");
+    assert!(on(of_beta)[0]["guest"].get("snapshots").is_none());
+
+    // Who fetches it goes away when its image is there.
+    let before = on(of_beta);
+    let path = format!("{}:{}", of_beta.path().join("programs").display(), std::env::var("PATH").unwrap());
+    let mut send = of_beta.command(&["rig", "send", "--name", name]);
+    let mut sends = send.env("PATH", path).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut sent = BufReader::new(sends.stdout.take().unwrap());
+    sent.read_line(&mut String::new()).unwrap();
+    let mut archive = tar::Archive::new(sent);
+    let names = archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().into_owned());
+    assert!(names.take(5).any(|name| name == Path::new("system.qcow2")));
+    drop(archive);
+    let ended = sends.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(4) && said.contains("cannot be sent"), "{said}");
+    let after = on(of_beta);
+    assert!(after[0]["state"] == "up" && after[0]["guest"]["process"] != before[0]["guest"]["process"], "{after:?}");
+}
+
 #[test]
 fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     if !guests_can_be_made() {
@@ -212,12 +261,19 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     a_browser_speaks_vnc(&server, &name, "");
     if let Some(etcd) = Etcd::start() {
         let (asked, that_has_it) = (Stand::new(), Stand::new());
-        let alpha = quick_node(&asked, &etcd, "alpha").signed_in();
-        join_quickly(&that_has_it.store(), &etcd, "beta");
-        let mut serve = that_has_it.command(&["serve", "--listen", "127.0.0.1:0"]);
-        let beta = Server::of_command(&that_has_it, serve.env("STEND_WORK", stand.path().join("work")));
+        let path = path_with(&stand, "ssh", at_once);
+        let node = |stand, name: &str, work: &Path| {
+            let stand: &Stand = stand;
+            join_quickly(&stand.store(), &etcd, name);
+            let mut serve = stand.command(&["serve", "--listen", "127.0.0.1:0"]);
+            Server::of_command(stand, serve.env("STEND_WORK", work).env("PATH", &path))
+        };
+        let alpha = node(&asked, "alpha", &asked.path().join("work")).signed_in();
+        let beta = node(&that_has_it, "beta", &stand.path().join("work"));
         wait_until("alpha has heard of beta", || alpha.get("/rigs?node=beta").body.contains(&address));
         a_browser_speaks_vnc(&alpha, &name, "?node=beta");
+        it_goes_to_another_node_and_back(&alpha, &asked, &stand, &name);
+        fs::remove_file(stand.path().join("programs/ssh")).unwrap();
         drop(beta);
     }
     // Shut down and started, it is on the disk that it had.
@@ -353,6 +409,12 @@ fn what_a_guest_cannot_have_is_said_in_one_line_before_anything_is_made() {
         assert_eq!(ended.err.trim_end().lines().count(), 1, "one line: {}", ended.err);
         assert!(!stand.path().join("work/targets").exists());
     };
+    let mut receive = stand.command(&["rig", "receive"]);
+    let mut receives = receive.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    receives.stdin.take().unwrap().write_all(b"{\"stend_guest\": 1}\n").unwrap();
+    let ended = receives.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(4) && said.contains("cannot be received"), "{said}");
     refused(&["--image", "debian-21"], 2, &["there is no image \"debian-21\"", "debian-12"]);
     refused(&["--cpus", "0"], 2, &["--cpus: it is 0"]);
     refused(&["--memory", "1MiB"], 2, &["--memory: 1MiB is less than 256MiB"]);

@@ -6,6 +6,7 @@
 mod monitor;
 mod power;
 mod snapshots;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,9 +34,11 @@ pub use self::monitor::Unasked;
 pub use self::power::{shut_down, start};
 pub(super) use self::snapshots::list as snapshots;
 pub use self::snapshots::{Snapshot, forget, is_snapshot, keep, revert};
+pub use self::transfer::{Arriving, arriving, send};
 
 use self::monitor::{Monitor, SCREEN};
 use self::power::Power;
+use self::transfer::Received;
 
 /// So often another port is tried where somebody else was faster.
 const TRIES: usize = 3;
@@ -81,6 +84,8 @@ pub struct Checked {
     kept: Kept,
     /// The directory of the guest whose disks it gets copies of.
     original: Option<String>,
+    /// If it comes from another machine.
+    received: Option<Received>,
     /// What its disks lie on that are LUNs, by their numbers.
     luns: Vec<Option<String>>,
 }
@@ -139,6 +144,9 @@ while [ $# -gt 0 ]; do
 done
 "#;
 
+/// Of one from another machine: its disk lies on the image where that is here.
+const PUT_ON_IMAGE: &str = r#"qemu-img rebase -u -f qcow2 -b "$1/disk.qcow2" -F qcow2 system.qcow2"#;
+
 /// By a serial port ssh reaches a guest only when the connection before is over there too.
 const REACH: &str = r#"for wait in 2 5 0; do
     ssh "$@" && exit || status=$?
@@ -190,7 +198,7 @@ pub fn check(host: &dyn Host, work: &str, vm: Vm, image: Image) -> Result<Checke
     let luns = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
     let (vm, architecture) = (Vm { accelerator: Some(accelerator), ..vm }, image.architecture);
     let image = Some(image).filter(|_| !kept.is_there);
-    Ok(Checked { vm, architecture, image, kept, original: None, luns })
+    Ok(Checked { vm, architecture, image, kept, original: None, received: None, luns })
 }
 
 /// Checks whether the machine can have a guest like this one that is off, with a copy of each of its disks.
@@ -215,7 +223,7 @@ pub fn check_copy(host: &dyn Host, work: &str, original: &str) -> Result<Checked
     let kept = Kept { name: guest.image, directory, is_there: true };
     let luns = vec![None; vm.disks.len()];
     let (architecture, original) = (guest.architecture, Some(daemon.home));
-    Ok(Checked { vm, architecture, image: None, kept, original, luns })
+    Ok(Checked { vm, architecture, image: None, kept, original, received: None, luns })
 }
 
 /// Whether guests can have a network with this host, if it is to be one.
@@ -393,7 +401,10 @@ pub fn raise(
 
 /// The things of a guest, in the order in which they are made, and how it is reached then.
 fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
-    let token = token();
+    let mut token = token();
+    if let Some(Received { network, .. }) = &wanted.received {
+        token.replace_range(..network.len(), network);
+    }
     let inside = inside(base, &token);
     let home = format!("{inside}/vm");
     let of_server = |thing| Thing::Server(thing);
@@ -412,13 +423,19 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
          LogLevel ERROR\n",
         address(name)
     );
-    things.extend([file(SSH_CONFIG, &ssh_config), file("make-guest.sh", MAKE_GUEST)]);
-    things.extend(tap.as_ref().map(|tap| file(&format!("seed/{NETWORK_OF_GUEST}"), &tap.of_guest())));
-    let made = wanted.vm.disks.iter().enumerate().filter_map(|(number, disk)| Some((number, disk, disk.size?)));
-    let made = made.flat_map(|(number, disk, size)| [disk_file(number), disk.format.to_string(), size.0.to_string()]);
-    let original = wanted.original.as_deref().unwrap_or_default();
-    let words = ["sh", "make-guest.sh", &wanted.kept.directory, original].map(str::to_owned).into_iter().chain(made);
-    things.push(step(words.collect()));
+    things.push(file(SSH_CONFIG, &ssh_config));
+    if wanted.received.is_some() {
+        things.push(step(["sh", "-c", PUT_ON_IMAGE, "sh", &wanted.kept.directory].map(str::to_owned).to_vec()));
+    } else {
+        things.push(file("make-guest.sh", MAKE_GUEST));
+        things.extend(tap.as_ref().map(|tap| file(&format!("seed/{NETWORK_OF_GUEST}"), &tap.of_guest())));
+        let made = wanted.vm.disks.iter().enumerate().filter_map(|(number, disk)| Some((number, disk, disk.size?)));
+        let made =
+            made.flat_map(|(number, disk, size)| [disk_file(number), disk.format.to_string(), size.0.to_string()]);
+        let original = wanted.original.as_deref().unwrap_or_default();
+        let words = ["sh", "make-guest.sh", &wanted.kept.directory, original].map(str::to_owned);
+        things.push(step(words.into_iter().chain(made).collect()));
+    }
     let (cgroups, counters) = Hierarchies::of(host).group(&format!("stend-{name}-{token}-vm"));
     if !cgroups.is_empty() {
         things.push(Thing::Cgroups(Groups { paths: cgroups.clone(), confined: None }));
@@ -434,7 +451,7 @@ fn plan(host: &dyn Host, base: &str, name: &str, wanted: &Checked) -> Plan {
         port,
         tap,
         cgroups,
-        snapshot: None,
+        snapshot: wanted.received.as_ref().and_then(|received| received.snapshot),
     };
     things.extend(power.things());
     let (image, architecture) = (wanted.kept.name.clone(), wanted.architecture);
@@ -456,6 +473,13 @@ struct Standing {
     daemon: Daemon,
     /// The path of its ledger.
     ledger: String,
+}
+
+impl Standing {
+    /// What the addresses of its network come from.
+    fn token(&self) -> &str {
+        self.daemon.home.rsplit('/').nth(1).unwrap_or_default()
+    }
 }
 
 fn standing_guest(host: &dyn Host, work: &str, name: &str) -> Result<Standing, Refusal> {

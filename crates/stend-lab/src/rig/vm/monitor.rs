@@ -104,6 +104,19 @@ impl Monitor {
         self.job("snapshot-save", &json!({"job-id": JOB, "tag": snapshot, "vmstate": system, "devices": disks}))
     }
 
+    /// The same, and the guest stands still from then on.
+    ///
+    /// # Errors
+    /// QEMU cannot do it. The guest goes on then.
+    pub(super) fn suspend(&mut self, snapshot: &str) -> Result<(), Unasked> {
+        self.ask("stop", &json!({}))?;
+        let kept = self.forget(snapshot).and_then(|()| self.keep(snapshot));
+        if kept.is_err() {
+            self.ask("cont", &json!({}))?;
+        }
+        kept
+    }
+
     /// Gives the guest the disks and the memory that it had at a snapshot, and it goes on from there.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use stend_model::target::vm::{Accelerator, Bus, Network, Vm};
 use stend_stand::host::Host;
 
 use super::monitor::{MONITOR, Monitor, SCREEN, SYSTEM};
+use super::transfer::{is_suspended, resume};
 use super::{
     CONSOLE, PATIENCE, REACH, SSH_CONFIG, Standing, Tap, address, disk_file, lun, machine, qemu, standing_guest,
 };
@@ -208,7 +209,7 @@ pub fn shut_down(host: &dyn Host, work: &str, name: &str, interrupted: &dyn Fn()
     end(host, &standing)
 }
 
-/// Starts a guest that is off, on its disks as they are, and waits until ssh reaches it.
+/// Starts a guest that is off, on its disks as they are, and waits until ssh reaches it. One that was suspended goes on.
 ///
 /// # Errors
 /// It is none, or runs; it does not boot; or the user interrupted it. It is off then.
@@ -223,7 +224,10 @@ pub fn start(
     if standing.guest.runs(host) {
         return Err(Misuse::GuestRuns { name: name.into() }.into());
     }
-    switch_on(host, probe, work, &standing, None, interrupted)
+    match is_suspended(&standing) {
+        true => resume(host, probe, work, &standing, interrupted),
+        false => switch_on(host, probe, work, &standing, None, interrupted),
+    }
 }
 
 /// Switches on a guest that is off, with the memory of a snapshot if one is named.
@@ -241,7 +245,6 @@ pub(super) fn switch_on(
     let luns: Vec<_> = vm.disks.iter().map(|disk| lun(host, work, disk)).collect::<Result<_, _>>()?;
     let ssh_config = host.read_text(&guest.ssh_config)?;
     let port = ssh_config.lines().find_map(|line| line.strip_prefix("Port ")?.parse().ok()).unwrap_or_default();
-    let token = daemon.home.rsplit('/').nth(1).unwrap_or_default();
     let power = Power {
         name,
         home: &daemon.home,
@@ -250,7 +253,7 @@ pub(super) fn switch_on(
         image: &image::directory(work, &guest.image),
         luns: &luns,
         port,
-        tap: (vm.network == Network::Tap).then(|| Tap::of(token)),
+        tap: (vm.network == Network::Tap).then(|| Tap::of(standing.token())),
         cgroups: daemon.cgroups.clone(),
         snapshot,
     };

@@ -7,6 +7,7 @@ use stend_stand::host::{Command, Host};
 
 use super::monitor::Monitor;
 use super::power::{end, switch_on};
+use super::transfer::{SENT, went_on};
 use super::{Standing, disk_file, standing_guest};
 use crate::rig::{LONGEST_MAKING, Misuse, Obstacle, Refusal, Said, is_name};
 
@@ -70,7 +71,7 @@ pub fn is_snapshot(text: &str) -> bool {
 /// There is no such guest, or one with such a snapshot already; it has a disk without snapshots; or QEMU cannot do it.
 pub fn keep(host: &dyn Host, work: &str, name: &str, snapshot: &str) -> Result<(), Refusal> {
     let standing = standing_guest(host, work, name)?;
-    let files = files(&standing.vm).map_err(|disk| Misuse::NoSnapshots { name: name.into(), disk })?;
+    let files = files_with_snapshots(&standing.vm).map_err(|disk| Misuse::NoSnapshots { name: name.into(), disk })?;
     if all(host, &standing, &files)?.iter().any(|old| old.name == snapshot) {
         return Err(Misuse::SnapshotExists { name: name.into(), snapshot: snapshot.into() }.into());
     }
@@ -94,6 +95,7 @@ pub fn revert(
 ) -> Result<(), Refusal> {
     let standing = standing_guest(host, work, name)?;
     let (files, wanted) = found(host, &standing, snapshot)?;
+    went_on(&standing);
     match (standing.guest.runs(host), wanted.memory_bytes > 0) {
         (true, true) => standing.ask(|monitor| monitor.revert(snapshot)).inspect_err(|_| {
             let _ = end(host, &standing);
@@ -126,11 +128,11 @@ pub fn forget(host: &dyn Host, work: &str, name: &str, snapshot: &str) -> Result
 /// Its disks cannot be looked at.
 pub(in crate::rig) fn list(host: &dyn Host, work: &str, name: &str) -> Result<Vec<Snapshot>, Refusal> {
     let standing = standing_guest(host, work, name)?;
-    files(&standing.vm).map_or(Ok(Vec::new()), |files| all(host, &standing, &files))
+    files_with_snapshots(&standing.vm).map_or(Ok(Vec::new()), |files| all(host, &standing, &files))
 }
 
-/// The files that a guest writes on, or why it has no snapshots. The one that it boots from comes last: it tells which snapshots there are.
-fn files(vm: &Vm) -> Result<Vec<String>, String> {
+/// The files that a guest writes on and that can hold its memory, or why it has no snapshots. The one that it boots from comes last: it tells which snapshots there are.
+pub(super) fn files_with_snapshots(vm: &Vm) -> Result<Vec<String>, String> {
     let disks = vm.disks.iter().enumerate().map(|(number, disk)| match (&disk.from, disk.format) {
         (Some(lun), _) => Err(format!("a LUN, {lun}")),
         (None, Format::Raw) => Err(format!("written raw (disk {number})")),
@@ -153,12 +155,13 @@ fn all(host: &dyn Host, standing: &Standing, files: &[String]) -> Result<Vec<Sna
         memory_bytes: one.vm_state_size,
         name: one.name,
     };
-    Ok(last.into_iter().filter(is_whole).map(snapshot).collect())
+    Ok(last.into_iter().filter(|one| one.name != SENT && is_whole(one)).map(snapshot).collect())
 }
 
 /// The files of a guest, and its snapshot of this name.
 fn found(host: &dyn Host, standing: &Standing, snapshot: &str) -> Result<(Vec<String>, Snapshot), Refusal> {
-    let files = files(&standing.vm).map_err(|disk| Misuse::NoSnapshots { name: standing.name.clone(), disk })?;
+    let files =
+        files_with_snapshots(&standing.vm).map_err(|disk| Misuse::NoSnapshots { name: standing.name.clone(), disk })?;
     let snapshots = all(host, standing, &files)?;
     match snapshots.iter().find(|one| one.name == snapshot) {
         Some(one) => Ok((files, one.clone())),
@@ -170,7 +173,7 @@ fn found(host: &dyn Host, standing: &Standing, snapshot: &str) -> Result<(Vec<St
 }
 
 impl Standing {
-    fn ask(&self, what: impl FnOnce(&mut Monitor) -> Result<(), super::Unasked>) -> Result<(), Refusal> {
+    pub(super) fn ask(&self, what: impl FnOnce(&mut Monitor) -> Result<(), super::Unasked>) -> Result<(), Refusal> {
         let asked = Monitor::of(self.guest.home()).and_then(|mut monitor| what(&mut monitor));
         asked.map_err(|why| Obstacle::Unasked { name: self.name.clone(), why }.into())
     }
@@ -198,7 +201,7 @@ mod tests {
     fn a_guest_has_snapshots_if_each_of_its_disks_has() {
         let files = |disks: &[&str]| {
             let disk = Some(disks.iter().map(|disk| disk.parse().unwrap()).collect());
-            files(&VmText { disk, ..VmText::default() }.vm().unwrap())
+            files_with_snapshots(&VmText { disk, ..VmText::default() }.vm().unwrap())
         };
         assert_eq!(files(&["size=1MiB,format=qcow2"]).unwrap(), ["disk0", "system.qcow2"]);
         let raw = files(&["size=1MiB,format=qcow2", "size=1MiB"]).unwrap_err();
