@@ -25,6 +25,8 @@ pub const IMAGE: &str = "image";
 pub const ACCELERATOR: &str = "accelerator";
 /// That address, unless the server stands on the host of the guest that loads it.
 pub const LOOPBACK: &str = "127.0.0.1";
+/// What a setting of a server is called by where other things have names too: `rig.sendfile`.
+pub const OF_SERVERS: &str = "rig.";
 /// Ports of one server.
 const MOST_PORTS: usize = 16;
 /// Bytes of one file: each is handed to a shell as an argument.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use stend_model::identity::digest_of_stream;
 use stend_model::reference::Reference;
-use stend_model::server::{Server, ServerError, UnknownPlace, plain_name};
+use stend_model::server::{OF_SERVERS, Server, ServerError, UnknownPlace, plain_name};
+use stend_model::side::settings_named;
 use stend_model::suite::{Changes, Mistake, Suite, SuiteError};
 use stend_model::weight::{Machines, MachinesError};
 use thiserror::Error;
@@ -90,6 +91,28 @@ pub(crate) enum CatalogueError {
     /// A server cannot be used.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// No server has a setting of this name, or several have.
+    #[error(
+        "--set rig.{key}: {} the suite has a setting \"{key}\"; there are: {}",
+        if *.several { "more than one server of" } else { "no server of" },
+        if .known.is_empty() { "none".into() } else { .known.join(", ") }
+    )]
+    Setting {
+        /// What was to be set.
+        key: String,
+        /// Whether several have it.
+        several: bool,
+        /// All that there are.
+        known: Vec<String>,
+    },
+    /// A setting of a server cannot have this value.
+    #[error("--set rig.{key}: {source}")]
+    SettingValue {
+        /// What was to be set.
+        key: String,
+        /// What it names.
+        source: UnknownPlace,
+    },
     /// A suite has a title or a note in a language that the report has not.
     #[error(
         "{file}: {key}: \"{code}\" is no language of the report; there are {known}",
@@ -257,6 +280,28 @@ fn with_servers(suite: &mut Suite, directory: &Path, file: &str) -> Result<(), C
             source,
         })?;
     }
+    set_servers(suite)
+}
+
+/// Gives settings of servers the values that the user set.
+fn set_servers(suite: &mut Suite) -> Result<(), CatalogueError> {
+    for (name, value) in &suite.set {
+        let Some(key) = name.strip_prefix(OF_SERVERS) else { continue };
+        let mut named: Vec<_> = settings_named(&mut suite.servers, key);
+        let several = named.len() > 1;
+        let [(server, setting)] = &mut named[..] else {
+            let of = |(server, all): (&String, &Server)| {
+                all.settings.keys().map(|setting| format!("rig.{}.{setting}", plain_name(server))).collect::<Vec<_>>()
+            };
+            let known = suite.servers.iter().flat_map(of).collect();
+            return Err(CatalogueError::Setting { key: key.to_owned(), several, known });
+        };
+        setting.clone_from(value);
+        let server = server.to_owned();
+        suite.servers[&server]
+            .check_settings()
+            .map_err(|source| CatalogueError::SettingValue { key: key.to_owned(), source })?;
+    }
     Ok(())
 }
 
@@ -272,10 +317,13 @@ pub(crate) fn suite_of_job_files(
     let files = paths.iter().map(|path| job_file(host, path)).collect::<Result<Vec<_>, _>>()?;
     let text = suite_of(&files, &changes.variables)?;
     let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-    Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters).map_err(|error| match error {
+    let parsed = Suite::parse_checked(&text, &names, Path::new("."), changes, &check_parameters);
+    let mut suite = parsed.map_err(|error| match error {
         SuiteError::InFile { mistake, .. } => CatalogueError::JobFiles { files: names, source: mistake },
         error => error.into(),
-    })
+    })?;
+    set_servers(&mut suite)?;
+    Ok(suite)
 }
 
 /// A suite that times commands.
@@ -284,11 +332,13 @@ pub(crate) fn suite_of_job_files(
 /// They cannot be timed as they are.
 pub(crate) fn suite_of_commands(commands: &Commands, changes: &Changes) -> Result<Suite, CatalogueError> {
     let text = stend_instrument::suite_of_commands(commands)?;
-    Suite::parse_checked(&text, "the commands", Path::new("."), changes, &check_parameters).map_err(|error| match error
-    {
+    let parsed = Suite::parse_checked(&text, "the commands", Path::new("."), changes, &check_parameters);
+    let mut suite = parsed.map_err(|error| match error {
         SuiteError::InFile { mistake, .. } => CatalogueError::Commands { source: mistake },
         error => error.into(),
-    })
+    })?;
+    set_servers(&mut suite)?;
+    Ok(suite)
 }
 
 /// Reads a job file, and has fio itself judge it where it is.

@@ -14,6 +14,7 @@ use super::{Ceiling, Changes, Family, Fault, Gates, Instrument, Order, Rate, Sce
 use crate::metric::Metric;
 use crate::position::{line_and_column, plain};
 use crate::quantity::{Share, Span, format_size, parse_duration, parse_share, parse_size};
+use crate::server::OF_SERVERS;
 
 /// More scenarios than this are a mistake in a range, not a wish.
 pub(super) const MOST_SCENARIOS: usize = 10_000;
@@ -304,7 +305,8 @@ fn variables(
             }
         }
     }
-    for (name, value) in &changes.variables {
+    // Those of servers are set where they are known.
+    for (name, value) in changes.variables.iter().filter(|(name, _)| !name.starts_with(OF_SERVERS)) {
         match values.get_mut(name) {
             Some(old) => old.clone_from(value),
             None => {

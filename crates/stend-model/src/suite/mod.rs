@@ -461,7 +461,7 @@ pub enum Verification {
 /// What a user may change of a suite without editing it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Changes {
-    /// Variables to set.
+    /// Variables to set, and settings of servers: `rig.NAME`.
     pub variables: BTreeMap<String, String>,
     /// Factor for the sizes and durations that the suite names in `[scale]`.
     pub scale: Option<f64>,

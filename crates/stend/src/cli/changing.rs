@@ -10,7 +10,7 @@ use stend_model::suite::Changes;
 /// Options of the commands that take a suite.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Changing {
-    /// Set a variable of the suite, or of a job file
+    /// Set a variable of the suite or of a job file, or a setting of a server: rig.NAME=VALUE
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// Multiply the suite's sizes and durations by this, 1 at most: 0.01 is a hundredth
