@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::pools::says;
-use crate::common::{NO_GATES, Stand, ended, wait_until};
+use crate::common::pools::{says, words};
+use crate::common::{Ended, NO_GATES, Stand, ended, wait_until};
 use crate::guests::guests_can_be_made;
 use crate::servers::nothing_is_left;
 
@@ -15,13 +15,17 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn changed(text: String, old: &str, new: &str) -> String {
+    assert!(text.contains(old), "{old}");
+    text.replace(old, new)
+}
+
 /// The suite as somebody's own, on an image with no more than it takes here. Gives its path.
 fn own_suite(stand: &Stand) -> String {
-    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let changed = |text: String, old: &str, new: &str| {
-        assert!(text.contains(old), "{old}");
-        text.replace(old, new)
-    };
     let image = changed(
         read("images/debian-12-databases.toml"),
         "    \"fio\", \"postgresql\", \"mariadb-server\",\n",
@@ -138,6 +142,182 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
     stand.fine(&["clean"]);
     assert_eq!(left_of_nodes(&stand), [""; 0]);
     assert!(!work.exists());
+}
+
+/// Three machines, each a network: this one, and `m1` and `m2`, which ssh reaches. `m3` is `m2`, and does not see this one's files; nothing listens
+/// at `m4`. Runs the words to their end, or kills what they start when a guest boots and cleans up. Then all is on the machines as it was before.
+const MACHINES: &str = r#"
+set -e
+PATH=$PATH:/usr/sbin:/sbin
+here=$1 how=$2
+shift 2
+mount -t tmpfs none /run
+mkdir -p /run/sshd /run/home /run/bin "$here/work" "$here/of-nodes"
+mount --bind "$here/of-nodes" /var/tmp
+for key in host user; do ssh-keygen -q -t ed25519 -N '' -f "/run/$key"; done
+ip link set lo up
+ip link add under type bridge
+ip address add 10.98.0.254/24 dev under
+ip link set under up
+for number in 1 2; do
+    ip netns add m$number
+    ip link add m$number type veth peer name eth0 netns m$number
+    ip link set m$number master under up
+    ip -n m$number address add 10.98.0.$number/24 dev eth0
+    ip -n m$number link set eth0 up
+done
+listens() { # NUMBER NETWORK PORT
+    printf 'Port %s\nListenAddress 10.98.0.%s\nHostKey /run/host\nAuthorizedKeysFile /run/user.pub\nStrictModes no\nUsePAM no\nPidFile none\nPermitRootLogin yes\nSetEnv HOME=/run/home\n' "$3" "$2" >/run/m$1
+    printf 'Host m%s\n HostName 10.98.0.%s\n Port %s\n User root\n IdentityFile /run/user\n UserKnownHostsFile /run/known\n HostKeyAlias m\n' "$1" "$2" "$3" >>/run/config
+    nsenter --net=/run/netns/m$2 unshare --mount sh -c "$4 exec /usr/sbin/sshd -D -e -f /run/m$1" 2>/run/m$1.log &
+    until grep -q 'Server listening' /run/m$1.log; do kill -s 0 $!; sleep 0.1; done
+}
+echo "m $(cat /run/host.pub)" >/run/known
+listens 1 1 22 ''
+listens 2 2 22 ''
+listens 3 2 23 "mount -t tmpfs none '$here/work';"
+printf 'Host m4\n HostName 10.98.0.254\n' >>/run/config
+printf '#!/bin/sh\nexec /usr/bin/ssh -F /run/config "$@"\n' >/run/bin/ssh
+chmod +x /run/bin/ssh
+PATH=/run/bin:$PATH
+state() {
+    all=$(ps -e -o args=)
+    echo "$all" | grep -v -e sshd -e '^ps ' -e machines || :
+    ls "$here/of-nodes"
+    for number in 1 2; do ip -n m$number -brief link; done
+    find /sys/fs/cgroup -maxdepth 2 -name 'stend-node-*'
+    sort /proc/self/mounts
+}
+before=$(state)
+status=0
+if [ "$how" = run ]; then
+    "$@" || status=$?
+else
+    "$@" &
+    until pgrep -f guest=db-shared >/dev/null; do kill -s 0 $!; sleep 0.1; done
+    kill -s KILL $!
+    "$1" clean
+fi
+tries=0
+until after=$(state) && [ "$before" = "$after" ]; do
+    tries=$((tries + 1))
+    if [ $tries -ge 600 ]; then
+        echo "$before" >before
+        echo "$after" | diff before - >&2
+    fi
+    sleep 0.1
+done
+exit $status
+"#;
+
+fn on_machines(stand: &Stand, how: &str, arguments: &[&str]) -> Ended {
+    let run = stand.command(arguments);
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--mount", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"]);
+    command.args(["sh", "-c", MACHINES, "machines"]).arg(stand.path()).arg(how);
+    command.arg(run.get_program()).args(run.get_args()).current_dir(stand.path());
+    command.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    ended(&mut command)
+}
+
+/// Whether nodes can be on machines that ssh reaches, beside what a cluster takes.
+fn machines_can_be_made() -> bool {
+    clusters_can_be_made()
+        && ["unshare", "sshd", "ssh-keygen", "ip", "bridge", "pgrep"].into_iter().all(stend_testing::have)
+}
+
+/// Without guests: what is done to the nodes themselves.
+#[test]
+fn nodes_may_be_on_machines_that_ssh_reaches() {
+    if !machines_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"\n", "");
+    fs::write(stand.path().join("nodes.toml"), changed(server, "@accelerator@", "tcg")).unwrap();
+    let script = r#"
+set -ex
+directory=$1
+does() { sh "$directory/nodes.sh" "$@"; }
+answers() { timeout 60 virsh --connect qemu+tcp://$1/system list >/dev/null; }
+[ "$(does run node-b sh -c 'echo "$(hostname) it'\''s  here"')" = "node-b it's  here" ]
+does run node-a touch /var/lib/libvirt/kept
+does cut node-a
+does run node-a ip link show eth0 | grep NO-CARRIER
+answers node-b
+does power-off node-a
+if does run node-a true; then exit 1; fi
+does join node-a
+does power-on node-a
+until answers node-a; do sleep 0.1; done
+does run node-a rm /var/lib/libvirt/kept
+"#;
+    fs::write(stand.path().join("nodes.sh"), script).unwrap();
+    let suite = format!(
+        "name = \"nodes\"\ntitle = \"Nodes\"\nrepeats = 1\nwarmup = 0\ntimeout = \"6h\"\n{NO_GATES}\
+         [[scenario]]\nname = \"s\"\ninstrument = \"time\"\nserver = \"nodes.toml\"\nverification = \"none\"\n\
+         parameters = {{ command = \"sh @directory@/enter.sh sh {}/nodes.sh @directory@\" }}\n\
+         metrics = [{{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n",
+        stand.path().display()
+    );
+    fs::write(stand.path().join("nodes-suite.toml"), suite).unwrap();
+    let run =
+        |setting: &str| on_machines(&stand, "run", &["run", "nodes-suite.toml", "--no-progress", "--set", setting]);
+    let ended = run("rig.nodes=m1 m2");
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    nothing_is_left(&stand);
+    let shown = stand.json(&["show", "last"])["run"].clone();
+    assert_eq!(shown["run"]["suite"]["servers"]["nodes.toml"]["settings"]["nodes"], "m1 m2");
+    for (nodes, said) in [
+        ("m1", "rig.nodes: there are two machines needed, and 1 named"),
+        ("m1 m4", "rig.nodes: m4: ssh: connect to host 10.98.0.254 port 22: Connection refused"),
+        ("m1 m3", "rig.nodes: m3: it does not see"),
+        ("m2 m2", "rig.nodes: m2 is 10.98.0.2, as another one of the three machines"),
+    ] {
+        says(&run(&format!("rig.nodes={nodes}")), 3, &[said]);
+    }
+    let refused = |setting: &str, said: &str| {
+        stand.refused(&["run", "nodes-suite.toml", "--set", setting], &[said]);
+    };
+    refused("rig.node=m1", "--set rig.node: no server of the suite has a setting \"node\"; there are: rig.nodes.nodes");
+    refused("rig.nodes=@port@", "--set rig.nodes: @port@ stands for nothing");
+}
+
+/// Long: `make test-all`.
+#[test]
+fn a_guest_goes_from_machine_to_machine_and_outlives_one() {
+    if std::env::var_os("EVERY_OPERATION").is_none() || !machines_can_be_made() {
+        return;
+    }
+    let stand = Stand::new();
+    let suite = own_suite(&stand);
+    let of = |nodes: &str, only: &[&str]| {
+        let nodes = format!("rig.nodes={nodes}");
+        let first =
+            ["run", &suite, "-r", "1", "--set", "settle=2s", "--set", &nodes, "--even-if-unfit", "--no-progress"];
+        first.iter().chain(only).map(|word| (*word).to_owned()).collect::<Vec<_>>()
+    };
+    // The image is made where packages can be had.
+    says(
+        &stand.run(&words(&of("m1", &["--only", "migration, shared"]))),
+        3,
+        &["there are two machines needed, and 1 named"],
+    );
+    let all = of("m1 m2", &["--only", "migration, shared", "--only", "copied", "--only", "cut off"]);
+    let ended_run = on_machines(&stand, "run", &words(&all));
+    assert_eq!(ended_run.status, Some(0), "{}\n{}", ended_run.out, ended_run.err);
+    let shown = stand.json(&["show", "last"])["run"].clone();
+    let repeats = shown["repeats"].as_array().unwrap();
+    assert_eq!(repeats.len(), 3, "{shown:#}");
+    for repeat in repeats {
+        assert_eq!(repeat["outcome"], "valid", "{}\n{}", repeat["error_output"], ended_run.err);
+        assert_eq!(repeat["report"]["observed"]["lost_rows"], 0.0, "{repeat:#}");
+    }
+    assert_eq!(repeats[2]["report"]["observed"]["second_starts_refused"], 2.0);
+    nothing_is_left(&stand);
+    let killed = on_machines(&stand, "kill", &words(&of("m1 m2", &["--only", "migration, shared"])));
+    assert_eq!(killed.status, Some(0), "{}\n{}", killed.out, killed.err);
+    nothing_is_left(&stand);
 }
 
 /// Long: `make test-all`.
