@@ -53,7 +53,7 @@ def take_rows(bench, node, disk):
         guest.write_seed()
         guest.define(node)
         guest.start(node)
-        rows = Rows(Postgresql, guest.address, bench.rate)
+        rows = Rows(Postgresql, guest.address, bench.rate, check=guest.check)
         rows.prepare()
         rows.start()
         wait_until("rows are acknowledged", lambda: len(rows.acknowledged) >= 20)

@@ -103,7 +103,7 @@ class Bench:
     @contextlib.contextmanager
     def loaded(self, databases=(Postgresql,)):
         """Loads databases from a little before what is done to a little after it."""
-        self.rows = [Rows(database, self.guest.address, self.rate) for database in databases]
+        self.rows = [Rows(database, self.guest.address, self.rate, check=self.guest.check) for database in databases]
         for rows in self.rows:
             rows.prepare()
         for rows in self.rows:

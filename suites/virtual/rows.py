@@ -1,6 +1,7 @@
 """A counted load: rows that a database has acknowledged, each with the moment when it did."""
 
 import hashlib
+import itertools
 import os
 import select
 import socket
@@ -105,10 +106,12 @@ def all_rows(database, address, table):
 
 
 class Rows(threading.Thread):
-    """Inserts rows at a rate, one after another, and connects anew whenever the connection is lost."""
+    """Inserts rows at a rate, one after another, and connects anew whenever the connection is lost. `check` raises an error where waiting for the
+    database is in vain."""
 
-    def __init__(self, database, address, rate, table="counted"):
+    def __init__(self, database, address, rate, table="counted", check=lambda: None):
         super().__init__(daemon=True)
+        self.check = check
         self.database, self.address, self.rate, self.table = database, address, rate, table
         # Number, sent and acknowledged.
         self.acknowledged = []
@@ -126,6 +129,7 @@ class Rows(threading.Thread):
         """Waits until the database has done these."""
 
         def has_done():
+            self.check()
             client = Client.connect(self.database, self.address)
             if client is None:
                 return False
@@ -168,7 +172,13 @@ class Rows(threading.Thread):
 
     def wait_for_more(self, since_ns):
         """Waits until a row that was sent later is acknowledged, and gives when it was."""
-        first = lambda: next((row[2] for row in self.acknowledged[-100:] if row[1] > since_ns), None)
+        looks = itertools.count(1)
+
+        def first():
+            if next(looks) % 100 == 0:
+                self.check()
+            return next((row[2] for row in self.acknowledged[-100:] if row[1] > since_ns), None)
+
         try:
             return wait_until("a row is acknowledged", first, pause=0.01)
         except NodeError as error:

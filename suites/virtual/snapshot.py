@@ -33,7 +33,7 @@ def of_disk(bench, freezes, databases):
         bench.start_databases(other, databases, clone)
         lost = 0
         for one in rows:
-            Rows(one.database, clone.address, 1, "unused").prepare()
+            Rows(one.database, clone.address, 1, "unused", check=clone.check).prepare()
             lost_here, complaint = one.judge(all_rows(one.database, clone.address, one.table), one.rows_until(began))
             lost += lost_here
             wrong += [f"in the clone: {complaint}"] if complaint else []

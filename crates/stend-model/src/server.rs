@@ -95,7 +95,8 @@ pub struct Server {
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.title)?;
-        let settings: Vec<_> = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let given = self.settings.iter().filter(|(_, value)| !value.is_empty());
+        let settings: Vec<_> = given.map(|(name, value)| format!("{name}={value}")).collect();
         if settings.is_empty() { Ok(()) } else { write!(f, " ({})", settings.join(" ")) }
     }
 }

@@ -96,7 +96,8 @@ fn command(text: &str, arguments: &[&str]) -> Command {
     let words = ["sh", "-c", text, "sh"].into_iter().chain(arguments.iter().copied());
     let mut command = Command::new(words);
     command.directory = Some("/".into());
-    command.timeout = Duration::from_secs(60);
+    // An emulated machine on a busy host is that slow.
+    command.timeout = Duration::from_secs(600);
     command
 }
 

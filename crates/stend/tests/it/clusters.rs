@@ -94,14 +94,16 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
     let run = ["run", &suite, "-r", "1", "--set", "settle=2s", "--even-if-unfit", "--no-progress", "--only"];
     let ended_run = stand.fine(&[&run[..], &["migration, shared", "--only", "cut off"]].concat());
     let shown = stand.json(&["show", "last"])["run"].clone();
-    let repeats = shown["repeats"].as_array().unwrap();
-    // A repeat that failed is made once more.
-    for repeat in repeats {
+    // The emulator may lose what a guest writes to its memory while it is migrated, when QEMU's threads wait for a processor. Its kernel gives up
+    // then, and the repeat is made once more. No other one fails.
+    let is_of_emulator = |repeat: &&Value| repeat["outcome"] != "valid" && repeat.to_string().contains("Kernel panic");
+    let repeats: Vec<_> = shown["repeats"].as_array().unwrap().iter().filter(|it| !is_of_emulator(it)).collect();
+    for repeat in &repeats {
         assert_eq!(repeat["outcome"], "valid", "{}\n{}\n{}", repeat["error_output"], repeat["outcome"], ended_run.err);
     }
     assert_eq!(repeats.len(), 2, "{shown:#}");
     let report = fs::read_to_string(stand.fine(&["report", "last"]).out.trim()).unwrap();
-    for repeat in repeats {
+    for repeat in &repeats {
         let observed = &repeat["report"]["observed"];
         assert_eq!(observed["lost_rows"], 0.0, "{observed}");
         assert!(repeat["report"]["work"]["operations"].as_f64().unwrap() > 10.0, "{repeat:#}");
@@ -117,8 +119,8 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
         let marks = repeat["marks"].as_array().unwrap().iter();
         marks.map(|mark| mark["kind"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(kinds(&repeats[0]), ["operation", "recovery", "operation", "recovery"]);
-    assert_eq!(kinds(&repeats[1])[0], "fault");
+    assert_eq!(kinds(repeats[0]), ["operation", "recovery", "operation", "recovery"]);
+    assert_eq!(kinds(repeats[1])[0], "fault");
     let observed = &repeats[1]["report"]["observed"];
     // Before the node is off, and after it came back.
     assert_eq!((&observed["second_starts_refused"], &observed["second_starts"]), (&2.0.into(), &0.0.into()));
@@ -369,6 +371,26 @@ assert rows.judge(right | {2: 'x'})[0] == 1
 assert rows.judge(right | {9: text_of(9)})[1]
 assert rows.judge({1: right[1]}, rows.rows_until(10)) == (0, None)
 assert (rows.longest_gap_ns(), rows.longest_gap_ns(0, 15)) == (680, 10)
+
+# Of a guest whose kernel has given up nothing is waited for.
+from types import SimpleNamespace
+from guest import Guest
+from nodes import NodeError
+import tempfile
+with tempfile.TemporaryDirectory() as shared:
+    guest = Guest(SimpleNamespace(shared=shared), 'db', 100)
+    rows = Rows(Postgresql, '', 1, check=guest.check)
+    for printed in (b'', b'\\r\\nlogin: '):
+        open(guest.console, 'wb').write(printed)
+        guest.check()
+    open(guest.console, 'wb').write(b'[ 1.0] Kernel panic - not syncing: no root\\r\\n[ 1.1] more')
+    for wait in (rows.prepare, lambda: rows.wait_for_more(0)):
+        try:
+            wait()
+        except NodeError as error:
+            assert str(error).startswith('db: [ 1.0] Kernel panic - not syncing: no root'), error
+        else:
+            raise AssertionError('it waits')
 ",
     );
 }

@@ -278,6 +278,12 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     }
     // Shut down and started, it is on the disk that it had.
     let status = || rigs()[0].clone();
+    let console = || Path::new(status()["guest"]["screen"].as_str().unwrap()).with_file_name("console.log");
+    if status()["state"] == "off" {
+        let said = fs::read_to_string(console()).unwrap();
+        let last: Vec<_> = said.lines().rev().take(10).collect();
+        panic!("it has ended by itself: {last:#?}");
+    }
     let before = status()["guest"]["process"].clone();
     says(&stand.run(&["rig", "start", "--name", &name]), 2, &["runs already"]);
     // Kept with its memory, it goes back to it.
@@ -346,8 +352,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     kill(&name);
     says(&at_once(&["revert", "running"]), 0, &[]);
     assert_eq!(status()["state"], "up");
-    let console = Path::new(after["guest"]["screen"].as_str().unwrap()).with_file_name("console.log");
-    assert!(!fs::read_to_string(console).unwrap().contains("Linux version"));
+    assert!(!fs::read_to_string(console()).unwrap().contains("Linux version"));
     let removed = server.ask("POST", &format!("/rigs/{name}/snapshots/running/remove"), &[], "");
     assert_eq!((removed.status, snapshots()), (303, vec![]), "{}", removed.body);
     drop(server);
