@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import os
+import re
 import tarfile
 import time
 from urllib.parse import parse_qs, urlsplit
@@ -19,6 +20,7 @@ ssh.service e2scrub_reap.service systemd-logind.service systemd-update-utmp.serv
 sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
 """.split()
 # The timers of an emulator come late on a busy host. A kernel that checks them panics then; in a guest of KVM Linux does not check them.
+OVER = re.compile(r"Kernel panic|soft lockup - .* stuck for ([3-9]\d\d|\d{4,})s")
 XML = """
 <domain type="{type}">
   <name>{name}</name>
@@ -204,10 +206,10 @@ class Guest:
         return screens
 
     def check(self):
-        """Raises an error if its kernel has given up: nothing is to be expected of it then."""
-        panic = next((line for line in self.printed() if "Kernel panic" in line), None)
-        if panic:
-            raise NodeError(f"{self.name}: {panic}")
+        """Raises an error if its kernel has given up, or hangs for five minutes: nothing is to be expected of it then."""
+        over = next((line for line in self.printed() if OVER.search(line)), None)
+        if over:
+            raise NodeError(f"{self.name}: {over}")
 
     def last_words(self):
         return next((line for line in reversed(self.printed()) if line), "it has printed nothing")
