@@ -84,15 +84,8 @@ impl Head {
         if !is_name(&self.name) || !is_plain(&self.image) {
             return Err("its name or that of its image is none".into());
         }
-        let digits = |text: &str, count: usize| {
-            text.len() == count && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let mut files: Vec<_> = self.digests.lines().filter_map(|line| line.split_once("  ")).collect();
-        files.sort_by_key(|(_, file)| *file);
-        let named = files.iter().map(|(_, file)| *file);
-        if !named.eq(image::CHECKED) || !files.iter().all(|(digest, _)| digits(digest, 64)) || !digits(&self.network, 8)
-        {
-            return Err("its digests are none".into());
+        if !are_digests(&self.digests) || !are_digits(&self.network, 8) {
+            return Err("its digests or its network are none".into());
         }
         let vm = self.vm.clone();
         let text = VmText {
@@ -111,6 +104,18 @@ impl Head {
             None => Ok(()),
         }
     }
+}
+
+fn are_digits(text: &str, count: usize) -> bool {
+    text.len() == count && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Whether these are digests of the files of an image, and of no other ones.
+fn are_digests(text: &str) -> bool {
+    let lines = text.lines().map(|line| line.split_once("  ").filter(|(digest, _)| are_digits(digest, 64)));
+    let Some(mut lines) = lines.collect::<Option<Vec<_>>>() else { return false };
+    lines.sort_by_key(|(_, file)| *file);
+    lines.iter().map(|(_, file)| *file).eq(image::CHECKED)
 }
 
 struct Entry {
@@ -580,6 +585,7 @@ mod tests {
         };
         assert_eq!(read(&written), Ok("guest".into()));
         let two = format!("{DIGEST}  kernel\n{DIGEST}  ../kernel\n");
+        let four = format!("{}{DIGEST} */etc/passwd\n", head().digests);
         for (key, value) in [
             ("stend_guest", 2.into()),
             ("name", "../guest".into()),
@@ -588,6 +594,7 @@ mod tests {
             ("network", "0123".into()),
             ("network", "../../..".into()),
             ("digests", two.into()),
+            ("digests", four.into()),
             ("bytes", (-1).into()),
             ("more", 1.into()),
         ] {
