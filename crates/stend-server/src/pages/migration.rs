@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Form, Json};
 use serde::{Deserialize, Serialize};
 
-use super::rigs::{Acting, Whose, all, at_node};
+use super::rigs::{Acting, Whose, all, of_node};
 use super::{Reader, Served, to, trouble};
 use crate::accounts::{Who, fresh_secret};
 use crate::api::brief;
@@ -60,7 +60,7 @@ pub(crate) async fn migrate(
     let (of_lab, who, there) = (Arc::clone(&lab), reader.asker(), node.clone());
     let task = tokio::spawn(async move { migrated(&of_lab, who, name, &there).await });
     let done = task.await.unwrap_or_else(|panic| Err(unavailable(&panic)));
-    to(reader, done.map(|()| at_node(&node)))
+    to(reader, done.map(|()| format!("/rigs{}", of_node(Some(&node)))))
 }
 
 fn unavailable(error: &dyn std::fmt::Display) -> Problem {

@@ -250,11 +250,7 @@ pub(crate) async fn screen(lab: Served, Query(whose): Query<Whose>, Path(name): 
 
 /// Where the rigs of this node are shown, also by other nodes.
 fn place(lab: &Lab) -> String {
-    lab.fleet.as_ref().map_or_else(|| "/rigs".to_owned(), |fleet| at_node(&fleet.node))
-}
-
-pub(super) fn at_node(node: &str) -> String {
-    format!("/rigs?node={node}")
+    format!("/rigs{}", of_node(lab.fleet.as_ref().map(|fleet| &fleet.node)))
 }
 
 /// Sets a rig up, and waits for it. Block devices are not offered: they are overwritten.

@@ -211,7 +211,7 @@ pub fn check_copy(host: &dyn Host, work: &str, original: &str) -> Result<Checked
         let why = "its disks are copied when it is off".into();
         return Err(Misuse::GuestIsOn { name: original.into(), why }.into());
     }
-    if let Some(disk) = vm.disks.iter().find_map(|disk| disk.from.clone()) {
+    if let Some(disk) = first_lun(&vm) {
         return Err(Misuse::CloneOfLun { name: original.into(), disk }.into());
     }
     image::check(host, work, &guest.image)?;
@@ -224,6 +224,11 @@ pub fn check_copy(host: &dyn Host, work: &str, original: &str) -> Result<Checked
     let luns = vec![None; vm.disks.len()];
     let (architecture, original) = (guest.architecture, Some(daemon.home));
     Ok(Checked { vm, architecture, image: None, kept, original, received: None, luns })
+}
+
+/// A disk that is no file of the guest's own, if one is none.
+fn first_lun(vm: &Vm) -> Option<String> {
+    vm.disks.iter().find_map(|disk| disk.from.clone())
 }
 
 /// Whether guests can have a network with this host, if it is to be one.

@@ -17,7 +17,7 @@ use stend_stand::host::Host;
 
 use super::power::{end, switch_on};
 use super::snapshots::files_with_snapshots;
-use super::{Checked, Standing, accelerator, disk_file, need, plan, standing_guest, tap};
+use super::{Checked, Standing, accelerator, disk_file, first_lun, need, plan, standing_guest, tap};
 use crate::rig::ability::lack;
 use crate::rig::check::{memory, space};
 use crate::rig::image::{self, Kept};
@@ -72,20 +72,20 @@ impl Head {
         image.chain(of_guest.map(|file| Entry { of_image: false, file }))
     }
 
-    /// What is wrong with it, if something is.
-    fn check(&self) -> Result<(), String> {
+    /// Refuses what no guest is.
+    fn check(&self) -> Result<(), Refusal> {
         if self.stend_guest != FORM {
-            return Err(format!("it is of form {}, and this stend reads form {FORM}", self.stend_guest));
+            return Err(no_guest(&format!("it is of form {}, and this stend reads form {FORM}", self.stend_guest)));
         }
         let is_plain = |text: &str| {
             text.starts_with(|c: char| c.is_ascii_alphanumeric())
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
         };
         if !is_name(&self.name) || !is_plain(&self.image) {
-            return Err("its name or that of its image is none".into());
+            return Err(no_guest("its name or that of its image is none"));
         }
         if !are_digests(&self.digests) || !are_digits(&self.network, 8) {
-            return Err("its digests or its network are none".into());
+            return Err(no_guest("its digests or its network are none"));
         }
         let vm = self.vm.clone();
         let text = VmText {
@@ -98,11 +98,8 @@ impl Head {
             network: Some(vm.network),
             disk: Some(vm.disks),
         };
-        text.vm().map_err(|error| error.to_string())?;
-        match self.vm.disks.iter().find_map(|disk| disk.from.as_ref()) {
-            Some(lun) => Err(format!("the LUN {lun} is a disk of it")),
-            None => Ok(()),
-        }
+        text.vm().map_err(|error| no_guest(&error.to_string()))?;
+        first_lun(&self.vm).map_or(Ok(()), |lun| Err(no_guest(&format!("the LUN {lun} is a disk of it"))))
     }
 }
 
@@ -144,7 +141,7 @@ pub fn send(
 ) -> Result<(), Refusal> {
     let standing = standing_guest(host, work, name)?;
     let Standing { guest, vm, .. } = &standing;
-    if let Some(disk) = vm.disks.iter().find_map(|disk| disk.from.clone()) {
+    if let Some(disk) = first_lun(vm) {
         return Err(Misuse::LunStays { name: name.into(), disk }.into());
     }
     let runs = guest.runs(host);
@@ -302,7 +299,7 @@ pub fn arriving(from: &mut dyn Read) -> Result<Arriving<'_>, Refusal> {
     (&mut rest).take(LONGEST_LINE).read_line(&mut line).map_err(unreceived)?;
     let head: Head =
         serde_json::from_str(&line).map_err(|_| no_guest("it does not begin as what `stend rig send` writes"))?;
-    head.check().map_err(|why| no_guest(&why))?;
+    head.check()?;
     Ok(Arriving { head, rest })
 }
 
@@ -350,7 +347,7 @@ impl Arriving<'_> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Up, Refusal> {
         let Self { head, rest } = self;
-        let (kept, wanted) = head.checked(host, work)?;
+        let wanted = head.checked(host, work)?;
         take_down(host, work, name)?;
         let base = base(work, name);
         host.make_directory(&base)?;
@@ -360,7 +357,7 @@ impl Arriving<'_> {
         let mut rest = Some(rest);
         let mut fill = |thing: &Thing| match (thing, &mut rest) {
             (Thing::Server(thing @ OfServer::Home(_)), rest) => match rest.take() {
-                Some(rest) => head.unpack(host, work, rest, Path::new(thing.path()), &kept, interrupted),
+                Some(rest) => head.unpack(host, work, rest, Path::new(thing.path()), &wanted.kept, interrupted),
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -374,8 +371,8 @@ impl Arriving<'_> {
 }
 
 impl Head {
-    /// Where its image is or is to be, and the guest as it is set up here.
-    fn checked(&self, host: &dyn Host, work: &str) -> Result<(Kept, Checked), Refusal> {
+    /// The guest as it is set up here, on the image that is there or comes.
+    fn checked(&self, host: &dyn Host, work: &str) -> Result<Checked, Refusal> {
         let Self { vm, architecture, .. } = self;
         tap(host, vm.network)?;
         if let Some(missing) = lack(host, &need(*architecture)) {
@@ -384,19 +381,16 @@ impl Head {
         let accelerator = accelerator(host, vm.accelerator, vm.machine.as_deref(), *architecture)?;
         memory(host, vm.memory.0)?;
         space(host, work, self.bytes, &Where::Work)?;
-        let (kept, here) = (image::alike(host, work, &self.image, &self.digests)?, image::directory);
-        let directory = here(work, &kept.name);
         let received = Received { network: self.network.clone(), snapshot: self.has_memory.then_some(SENT) };
-        let wanted = Checked {
+        Ok(Checked {
             vm: Vm { accelerator: Some(accelerator), ..vm.clone() },
             architecture: *architecture,
             image: None,
-            kept: Kept { name: kept.name.clone(), directory, is_there: true },
+            kept: image::alike(host, work, &self.image, &self.digests)?,
             original: None,
             received: Some(received),
             luns: vec![None; vm.disks.len()],
-        };
-        Ok((kept, wanted))
+        })
     }
 
     /// Unpacks the rest into the guest's directory. The image gets its place, unless one like it is there.
