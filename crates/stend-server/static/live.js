@@ -59,8 +59,8 @@ if (suites) {
   hint();
 }
 
-// What the form came to stands above or below it, perhaps out of sight.
-document.querySelector("#answer")?.focus();
+// What the form came to stands above or below it, perhaps out of sight. Who has begun to fill in the form meanwhile is left there.
+if (document.activeElement === document.body) document.querySelector("#answer")?.focus();
 
 for (const file of document.querySelectorAll("[data-into]"))
   file.addEventListener("change", async () => {

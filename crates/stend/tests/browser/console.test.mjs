@@ -63,24 +63,31 @@ const start = async (fields, button = "form.order button.main") => {
   await page.check("input[name=even_if_unfit]");
   await page.click(button);
 };
+// Of a page that has just come, what is waited for is there before the script of the page has run, and it may yet move the focus.
+const seen = async (selector, how) => {
+  await page.waitForSelector(selector, how);
+  await page.waitForLoadState();
+};
 
 test("the token of the address signs one browser in", async () => {
   await page.goto(`${address.origin}/sign-in?token=wrong`);
   await page.click("main button");
-  await page.waitForSelector("[role=alert]");
+  await seen("[role=alert]");
   complaints.length = 0; // That the answer was 403.
   await page.goto(address.href);
   await accessible("to sign in");
   await page.click("main button");
-  await page.waitForSelector("form.order");
+  await seen("form.order");
   await accessible("the first page, with nothing on it");
 });
 
 test("what a run is refused for stands beside the form, which keeps what was written", async () => {
   await start({ repeats: "many", label: "kept" });
+  await seen("[role=alert]");
   assert.match(await page.textContent("[role=alert]"), /many/);
   assert.equal(await page.inputValue("input[name=label]"), "kept");
   await start({ label: "last" });
+  await seen("[role=alert]");
   assert.match(await page.textContent("[role=alert]"), /label/);
   complaints.length = 0; // That the answers were 422.
 });
@@ -95,7 +102,7 @@ test("a run is started and its repeats come by themselves", async () => {
   // Long enough for samples that differ: what stays the same is not drawn.
   await start({ label: "before", set: "seconds=0.3" });
   await page.click("tbody th a >> text=before");
-  await page.waitForSelector("#state.running");
+  await seen("#state.running");
   // Of the repeat that is being made, what is sampled is drawn for who looks.
   assert.equal(await page.locator("#samples img").count(), 0);
   await page.click("#samples summary");
@@ -103,7 +110,7 @@ test("a run is started and its repeats come by themselves", async () => {
   assert.equal(await page.locator("#repeats tbody tr").count(), 0);
   rmSync(gate);
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
-  await page.waitForSelector("#state.finished");
+  await seen("#state.finished");
   // The page was loaded again, and has them all, each once.
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
   const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
@@ -117,24 +124,24 @@ test("a run is stopped and gone on with", async () => {
   writeFileSync(gate, "");
   await start({ label: "after" });
   await page.click("tbody th a >> text=after");
-  await page.waitForSelector("#state.running");
+  await seen("#state.running");
   await page.click("form[action$='/stop'] button");
-  await page.waitForSelector("#state.stopped");
+  await seen("#state.stopped");
   rmSync(gate);
   await page.click("form[action$='/resume'] button");
-  await page.waitForSelector("#state.finished");
+  await seen("#state.finished");
 });
 
 test("a server is killed and the next one takes its place, and the viewer misses nothing", async () => {
   writeFileSync(gate, "");
   await start({ label: "" });
   await page.click("#queue tbody th a >> nth=0");
-  await page.waitForSelector("#state.running");
+  await seen("#state.running");
   server.kill("SIGKILL");
   await once(server, "exit");
   await serve(address.port);
   rmSync(gate);
-  await page.waitForSelector("#state.finished");
+  await seen("#state.finished");
   await page.waitForFunction(() => document.querySelectorAll("#repeats tbody tr").length >= 12);
   const numbers = await page.$$eval("#repeats tbody tr", (rows) => rows.map((row) => Number(row.cells[0].textContent)));
   assert.deepEqual(numbers, numbers.map((_, at) => numbers.length - at));
@@ -146,7 +153,7 @@ test("runs that are picked are compared, in the report's own page, which is wall
   assert.ok(await page.isDisabled("form.pick button"));
   for (const box of await page.$$("form.pick input[type=checkbox]")) await box.check();
   await page.click("form.pick button");
-  await page.waitForSelector("#results");
+  await seen("#results");
   assert.match(await page.title(), /before|after/);
   assert.equal(await page.evaluate(() => { try { return document.cookie; } catch { return "walled off"; } }), "walled off");
   await page.goBack();
@@ -154,7 +161,7 @@ test("runs that are picked are compared, in the report's own page, which is wall
 
 test("several sessions are one order, with a report once all are finished", async () => {
   await start({ label: "", sessions: "5" }, "form.order button[name=preview]");
-  await page.waitForSelector("form.order ~ [role=status] pre");
+  await seen("form.order ~ [role=status] pre");
   assert.match(await page.textContent("form.order ~ [role=status] pre"), /5 sessions of/);
   assert.equal(await page.inputValue("input[name=sessions]"), "5");
   // The machines are ticked with the keyboard, and one at least is needed.
@@ -162,35 +169,36 @@ test("several sessions are one order, with a report once all are finished", asyn
   await machine.press("Space");
   await page.fill("input[name=sessions]", "2");
   await page.click("form.order button.main");
+  await seen("[role=alert]");
   assert.match(await page.textContent("[role=alert]"), /machines/);
   complaints.length = 0; // That the answer was 422.
   assert.equal(await machine.isChecked(), false);
   await machine.press("Space");
   writeFileSync(gate, "");
   await page.click("form.order button.main");
-  await page.waitForSelector("#queue td.running");
+  await seen("#queue td.running");
   assert.equal(await page.locator("#queue a[href^='/report']").count(), 0);
   await page.click("#queue tbody th a[href^='/batches/'] >> nth=0");
   assert.equal(await page.locator("#queue tbody tr").count(), 2);
   await accessible("an order of several sessions");
   rmSync(gate);
   await page.click("#queue a[href^='/report']");
-  await page.waitForSelector("#results");
+  await seen("#results");
 });
 
 test("what would be done is shown first, and the first page follows what is done", async () => {
   await start({ label: "third" }, "form.order button[name=preview]");
-  await page.waitForSelector("form.order ~ [role=status] pre");
+  await seen("form.order ~ [role=status] pre");
   assert.match(await page.textContent("form.order ~ [role=status] pre"), /summit/);
   assert.equal(await page.inputValue("input[name=label]"), "third");
   await accessible("the plan");
   writeFileSync(gate, "");
   await page.click("form.order button.main");
-  await page.waitForSelector("#queue td.running");
+  await seen("#queue td.running");
   await page.evaluate(() => { globalThis.isTheSamePage = true; });
   rmSync(gate);
   await page.waitForFunction(() => document.querySelector("#queue tbody td:nth-of-type(3)").className === "finished");
-  await page.waitForSelector("#runs th a >> text=third");
+  await seen("#runs th a >> text=third");
   assert.ok(await page.evaluate(() => globalThis.isTheSamePage), "it was not loaded again");
 });
 
@@ -205,16 +213,33 @@ test("what is not part of the program is shown before it starts", async () => {
   await page.fill("input[name=repeats]", "1");
   await page.check("input[name=even_if_unfit]");
   await page.click("form.order button.main");
-  await page.waitForSelector("#answer pre >> text=sleep 0.01");
+  await seen("#answer pre >> text=sleep 0.01");
   assert.ok(await page.evaluate(() => document.querySelector("#answer").getBoundingClientRect().top < innerHeight), "it is in sight");
   assert.equal(await page.locator("#queue a >> text=own").count(), 0);
   await accessible("what would be started");
   await page.click("form.order button.main");
   await page.click("#queue tbody th a >> text=own");
-  await page.waitForSelector("#state.finished");
+  await seen("#state.finished");
   await page.click("summary >> text=Order in full");
-  await page.waitForSelector("details pre >> text=sleep 0.01");
+  await seen("details pre >> text=sleep 0.01");
   await accessible("a run of one's own command");
+});
+
+test("who fills in the form while its page is still loading is not disturbed", async () => {
+  let comes;
+  const held = new Promise((resolve) => { comes = resolve; });
+  await page.route("**/live.js", async (route) => { await held; await route.continue(); });
+  await page.goto(address.origin, { waitUntil: "commit" });
+  await page.click("form.order button[name=preview]");
+  const machine = page.getByRole("group", { name: "Machines" }).getByLabel("local");
+  await page.waitForSelector("#answer");
+  await machine.focus();
+  await page.keyboard.down("Space");
+  comes();
+  await page.waitForLoadState();
+  await page.keyboard.up("Space");
+  assert.equal(await machine.isChecked(), false);
+  await page.unroute("**/live.js");
 });
 
 test("a run is scheduled, and taken off again", async () => {
@@ -223,7 +248,7 @@ test("a run is scheduled, and taken off again", async () => {
   assert.match(await page.textContent("tbody"), /0 0 29 2 \*.*summit/s);
   await accessible("the schedule");
   await page.click("tbody button");
-  await page.waitForSelector("tbody", { state: "detached" });
+  await seen("tbody", { state: "detached" });
 });
 
 test("users are added, and each sees what the role may", async () => {
@@ -234,7 +259,7 @@ test("users are added, and each sees what the role may", async () => {
     await page.fill("form[action='/access/users'] input[name=name]", name);
     await page.selectOption("form[action='/access/users'] select", role);
     await page.click("form[action='/access/users'] button");
-    await page.waitForSelector(`[role=status] pre >> text=${name}`);
+    await seen(`[role=status] pre >> text=${name}`);
     passwords[name] = (await page.textContent("[role=status] pre")).trim().split("\n")[1];
   };
   // With the first user nobody is in who is none.
@@ -246,7 +271,7 @@ test("users are added, and each sees what the role may", async () => {
   await page.click("a[href='/access']");
   await add("viewer", "viewer");
   await page.click("form[action='/access/tokens'] button");
-  await page.waitForSelector("[role=status] pre >> text=Bearer");
+  await seen("[role=status] pre >> text=Bearer");
   await accessible("users and tokens, with some");
   const signIn = async (name, password) => {
     await page.click("form[action='/sign-out'] button");
@@ -255,28 +280,28 @@ test("users are added, and each sees what the role may", async () => {
     await page.click("main button");
   };
   await signIn("viewer", "wrong");
-  await page.waitForSelector("[role=alert]");
+  await seen("[role=alert]");
   complaints.length = 0; // That the answer was 403.
   await page.fill("input[name=password]", passwords.viewer);
   await page.click("main button");
-  await page.waitForSelector("#runs tbody");
+  await seen("#runs tbody");
   assert.equal(await page.locator("form.order, #queue button, a[href='/journal']").count(), 0);
   await page.click("tbody th a >> nth=0");
-  await page.waitForSelector("#repeats tbody tr");
+  await seen("#repeats tbody tr");
   assert.equal(await page.locator(".actions button").count(), 0);
   await signIn("admin", passwords.admin);
   await page.click("a[href='/journal']");
-  await page.waitForSelector("#entries");
+  await seen("#entries");
   assert.match(await page.textContent("#entries"), /admin.*viewer/s);
   await accessible("the journal");
   await page.click("nav.choice a >> text=Runs");
-  await page.waitForSelector("nav.choice a[aria-current] >> text=Runs");
+  await seen("nav.choice a[aria-current] >> text=Runs");
 });
 
 test("in Russian, on a telephone, and in the dark", async () => {
   await page.goto(address.origin);
   await page.click("button[data-language=ru]");
-  await page.waitForSelector("html[lang=ru]");
+  await seen("html[lang=ru]");
   await page.setViewportSize({ width: 375, height: 800 });
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
@@ -289,7 +314,7 @@ test("in Russian, on a telephone, and in the dark", async () => {
   }
   await page.goto(address.origin);
   await page.click("tbody th a >> nth=0");
-  await page.waitForSelector("#repeats tbody tr");
+  await seen("#repeats tbody tr");
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nor is a run's page");
 });
 
