@@ -79,6 +79,7 @@ python3:python3:by Python
 qemu-system-x86_64:qemu-system-x86:virtual machines are set up with the real QEMU
 qemu-img:qemu-utils:their disks are made by it
 mmdebstrap:mmdebstrap:on images that it makes
+newuidmap:uidmap:for users who are not root, too
 /usr/sbin/libvirtd:libvirt-daemon-system:they are migrated by the real libvirt
 qemu-storage-daemon:qemu-system-common:LUNs are brought from the real iSCSI to the load
 /usr/lib/*/qemu/block-iscsi.so:qemu-block-extra:by its driver for iSCSI

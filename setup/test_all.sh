@@ -31,7 +31,7 @@ part '100 GB through pipes' make --no-print-directory soak-pipe
 part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration
 part 'every deed after every fault' env EVERY_DEED=1 make --no-print-directory test-lab TESTS=faults::what_
 part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab TESTS=fio_examples::
-part 'every operation on guests' env EVERY_OPERATION=1 PATIENCE=12 make --no-print-directory test-lab TESTS=clusters::
+part 'every operation on guests' env EVERY_OPERATION=1 PATIENCE=12 make --no-print-directory test-lab TESTS='clusters:: guests::'
 part 'storage' make --no-print-directory bench-storage
 
 minutes=$((($(date +%s) - began + 30) / 60))

@@ -79,7 +79,11 @@ WantedBy=dev-virtio\\x2dports-stend.ssh.device
 const NETWORK: &str = "[Match]\nType=ether\n\n[Network]\nDHCP=yes\n";
 /// A guest that is emulated on a busy machine may take minutes for what systemd gives up after 90 seconds: then it would boot without its network.
 const TIMES: &str = "[Manager]\nDefaultTimeoutStartSec=30min\nDefaultDeviceTimeoutSec=30min\n";
-/// Mounts that it makes are gone when it ends, however it ends.
+/// Mounts that are made are gone when it ends, however it ends. A user is root in a namespace, whose other numbers are the user's in /etc/subuid.
+const AS_ROOT: &str = r#"
+[ "$(id -u)" -ne 0 ] || exec unshare --mount --propagation private "$@"
+exec unshare --map-root-user --map-auto --pid --fork --kill-child --mount --propagation private "$@"
+"#;
 const MAKE: &str = r#"
 set -eu
 release=$1 architecture=$2 packages=$3 size=$4 kept=$5 mirror=$6
@@ -152,15 +156,18 @@ pub(super) fn is_made(host: &dyn Host, work: &str, name: &str, image: &Image) ->
 /// Looks whether an image has been made, and is as it was made.
 ///
 /// # Errors
-/// It was changed since then, or making it takes root.
+/// It was changed since then, or making it takes root, and the user can be that in no namespace.
 pub(super) fn kept(host: &dyn Host, work: &str, name: &str, image: &Image) -> Result<Kept, Refusal> {
     let name = name_of(name, image);
     let directory = directory(work, &name);
     let is_there = super::listed(host, &directory)?.is_some();
     if is_there {
         check(host, work, &name)?;
-    } else if host.run(&Command::new(["id", "-u"]))?.text().trim() != "0" {
-        return Err(Obstacle::ImageNotRoot.into());
+    } else {
+        let trial = host.run(&Command::new(["sh", "-c", AS_ROOT, "sh", "true"]))?;
+        if trial.exit != Some(0) {
+            return Err(Obstacle::ImageNotRoot { said: (&trial).into() }.into());
+        }
     }
     Ok(Kept { name, directory, is_there })
 }
@@ -259,7 +266,7 @@ pub(super) fn things(image: &Image, kept: &Kept, home: &str) -> Vec<Thing> {
     let in_guest = in_guest.into_iter().chain(given).map(|(path, text)| (format!("files/{path}"), text.to_owned()));
     let scripts = [("make-image.sh", MAKE), ("fill-disk.sh", FILL_DISK)];
     let scripts = scripts.map(|(name, text)| (name.to_owned(), text.to_owned()));
-    let words = ["unshare", "--mount", "--propagation", "private", "sh", "make-image.sh", &image.release];
+    let words = ["sh", "-c", AS_ROOT, "sh", "sh", "make-image.sh", &image.release];
     let words = words.into_iter().chain([image.architecture.of_debian()]).map(str::to_owned);
     let mirror = image.mirror.clone().unwrap_or_default();
     let words =

@@ -573,8 +573,14 @@ pub enum Obstacle {
         here: String,
     },
     /// It takes root.
-    #[error("an image that is not made yet takes root, for its packages' own files; run it with sudo")]
-    ImageNotRoot,
+    #[error(
+        "an image that is not made yet takes root, for its packages' own files{said}; run it with sudo, or apt-get install -y uidmap and give the \
+         user numbers in /etc/subuid and /etc/subgid (`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 NAME`)"
+    )]
+    ImageNotRoot {
+        /// Why the user cannot be root in a namespace.
+        said: Said,
+    },
     /// It takes root.
     #[error(
         "{0}; run it with sudo, or take a target of files (kind = \"file\" in a directory, transport = \"local\" or \"nbd\")"

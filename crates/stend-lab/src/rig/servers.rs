@@ -260,6 +260,8 @@ const REMOVE_HOME: &str = r#"
 shift
 first= grace=0
 end_all
+# Of an image that a user makes, files have other numbers of the user's.
+rm -rf "$home" 2>/dev/null || unshare --map-root-user --map-auto rm -rf "$home" 2>/dev/null || :
 rm -rf "$home" "$home.pid" "$home.said"
 "#;
 

@@ -70,12 +70,12 @@ fn write(stand: &Stand, name: &str, text: &str) -> String {
 }
 
 /// Takes a guest down at last, also where the test fails.
-struct Down<'a>(&'a Stand, &'a str);
+struct Down<'a, F: Fn(&[&str]) -> Command>(F, &'a str);
 
-impl Drop for Down<'_> {
+impl<F: Fn(&[&str]) -> Command> Drop for Down<'_, F> {
     fn drop(&mut self) {
-        let _ = self.0.run(&["rig", "down", "--name", self.1, "--quiet"]);
-        let _ = self.0.run(&["clean"]);
+        let _ = self.0(&["rig", "down", "--name", self.1, "--quiet"]).output();
+        let _ = self.0(&["clean"]).output();
     }
 }
 
@@ -201,7 +201,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     write(&stand, "small.toml", IMAGE);
     let file = write(&stand, "guest.toml", GUEST);
     let up = ["rig", "up", &file, "--name", &name];
-    let down_at_last = Down(&stand, &name);
+    let down_at_last = Down(|words: &[&str]| stand.command(words), &name);
     // A suite's own guest is measured in turns with its host, has what was asked for, and is gone then.
     let suite = write(&stand, "both.toml", SUITE);
     write(&stand, "line.toml", SERVER);
@@ -330,7 +330,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(reverted.status, 303, "{}", reverted.body);
     on_disks(&status(), "read -P 7 1M 64k");
     let clone = own_name("clone");
-    let clone_down_at_last = Down(&stand, &clone);
+    let clone_down_at_last = Down(|words: &[&str]| stand.command(words), &clone);
     says(&act(&["clone", &name]), 2, &["exists already"]);
     says(&at_once(&["clone", &clone]), 0, &[&clone]);
     let of = |name: &str| rigs().as_array().unwrap().iter().find(|rig| rig["name"] == name).cloned().unwrap();
@@ -405,6 +405,56 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(left(&stand, &killed_name), [""; 0]);
 }
 
+/// The same for a user to whom `/etc/subuid` gives other numbers.
+fn with_other_numbers(stand: &Stand, user: &Command) -> Command {
+    let numbers = write(stand, "subuid", "nobody:100000:65536\n");
+    let mounts = "mount --bind \"$0\" /etc/subuid && mount --bind \"$0\" /etc/subgid && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", mounts, &numbers]).arg(user.get_program()).args(user.get_args());
+    command.envs(user.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(stand.path());
+    command
+}
+
+#[test]
+fn a_user_who_is_not_root_makes_an_image_and_measures_in_a_guest_on_it() {
+    let stand = Stand::new();
+    if std::env::var_os("EVERY_OPERATION").is_none() || !guests_can_be_made() {
+        return;
+    }
+    let name = own_name("own");
+    write(&stand, "small.toml", IMAGE);
+    let file = write(&stand, "guest.toml", GUEST);
+    let command = |words: &[&str]| Some(with_other_numbers(&stand, &stand.command_of_nobody(words)?));
+    let up = ["rig", "up", &file, "--name", &name];
+    let Some(mut making) = command(&up) else { return };
+    let command = |words: &[&str]| command(words).unwrap();
+    let run = |words: &[&str]| crate::common::ended(&mut command(words));
+    let _down_at_last = Down(command, &name);
+    let work = stand.path().join("nobody");
+    // Killed while the packages are unpacked, which are files of other numbers.
+    let mut makes = making.spawn().unwrap();
+    let unpacked = format!("find '{}' -path '*/mmdebstrap.*/var/lib/dpkg/status' -size +0", work.display());
+    let is_unpacked =
+        || !Command::new("sh").args(["-c", &unpacked]).output().is_ok_and(|output| output.stdout.is_empty());
+    wait_until("packages are unpacked", || is_unpacked() || makes.try_wait().unwrap().is_some());
+    makes.kill().unwrap();
+    assert!(!makes.wait().unwrap().success());
+    says(&run(&["clean"]), 0, &[]);
+    assert!(!work.join("targets").exists() && !work.join("images").exists());
+    says(&run(&up), 0, &[]);
+    let suite = "name = \"one\"\ntitle = \"One\"\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ninstrument = \"time\"\n\
+        parameters = { command = \"sh -c 'test $(id -u) -eq 0'\" }\nverification = \"none\"\n\
+        metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
+    let suite = write(&stand, "one.toml", suite);
+    let store = stand.path().join("store-of-nobody");
+    let measure = ["run", &suite, "--on", &format!("vm:{name}"), "--even-if-unfit", "--no-progress"];
+    let ended = crate::common::ended(command(&measure).env("STEND_STORE", store));
+    assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
+    says(&run(&["rig", "down", "--name", &name]), 0, &[]);
+    says(&run(&["clean"]), 0, &[]);
+    assert!(!work.join("targets").exists() && guests(&name).is_empty());
+}
+
 #[test]
 fn what_a_guest_cannot_have_is_said_in_one_line_before_anything_is_made() {
     let stand = Stand::new();
@@ -437,6 +487,9 @@ fn what_a_guest_cannot_have_is_said_in_one_line_before_anything_is_made() {
     }
     refused(&["vm.toml"], 4, &["MiB free", "make it smaller"]);
     write(&stand, "i.toml", IMAGE);
+    if let Some(mut of_nobody) = stand.command_of_nobody(&["rig", "up", "vm.toml"]) {
+        says(&crate::common::ended(&mut of_nobody), 4, &["takes root", "uidmap"]);
+    }
     refused(&["vm.toml", "--memory", "100TiB"], 4, &["of memory", "make it smaller"]);
     refused(&["vm.toml", "--disk", "from=pool/lun0"], 2, &["no target of the name \"pool\" stands"]);
     let lacks_kvm = "for word; do [ \"$word\" != kvm ] || { echo 'no KVM for guests' >&2; exit 1; }; done";

@@ -75,11 +75,11 @@ impl Stand {
     pub(crate) fn command_of_nobody(&self, arguments: &[&str]) -> Option<Command> {
         let of_root = self.command(arguments);
         let mut command = Command::new("setpriv");
-        command.args(["--reuid=65534", "--clear-groups"]);
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]);
         let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
         std::fs::set_permissions(self.path(), open).unwrap();
         let mut trial = Command::new("setpriv");
-        trial.args(["--reuid=65534", "--clear-groups", "test", "-x"]).arg(of_root.get_program());
+        trial.args(["--reuid=65534", "--regid=65534", "--clear-groups", "test", "-x"]).arg(of_root.get_program());
         if !trial.output().is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: nobody but root may start the program here");
             return None;
