@@ -122,6 +122,11 @@ impl Logs {
         Ok(logs)
     }
 
+    /// How long a window is, in milliseconds.
+    pub(super) fn window_ms(&self) -> f64 {
+        self.window_ms
+    }
+
     /// When the load began that is measured, in milliseconds of Unix time.
     ///
     /// A job's lines come at whole windows from its beginning, the first when an operation has ended: of many operations in flight that may be

@@ -96,12 +96,14 @@ impl Expected<'_> {
         if let Some(span) = logs.began_ms().zip(logs.ended_ms()).map(|(began, ended)| (ended - began) * 1e6) {
             observed.insert("span_ns".into(), span);
         }
-        let t_ns = logs
-            .began_ms()
-            .map_or_else(|| clock.end_ns().saturating_sub_unsigned(wall_ns), |ms| clock.monotonic_ns(ms));
+        // A load that had the time for windows and wrote none: fio was kept waiting, and may have ended long after it.
+        let has_lost_windows =
+            milliseconds >= 2.0 * logs.window_ms() && directions.iter().any(|(_, it)| it.io_bytes > 0.0);
+        let by_the_end = || (!has_lost_windows).then(|| clock.end_ns().saturating_sub_unsigned(wall_ns));
+        let t_ns = logs.began_ms().map(|ms| clock.monotonic_ns(ms)).or_else(by_the_end);
         Ok(Report {
             n: 0,
-            t_ns: Some(t_ns),
+            t_ns,
             wall_ns,
             cpu_ns: Some(cpu_ns),
             work,

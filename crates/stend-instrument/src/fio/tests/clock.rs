@@ -36,6 +36,28 @@ fn later(report: &str, step_ms: i64) -> String {
 }
 
 #[test]
+fn when_a_load_began_that_wrote_no_window_is_known_only_if_it_was_short() {
+    let began = |took_ms: u64| {
+        let (scenario, mut finished) = read(&Fio, "fio-3.33-randread");
+        let written = finished.files.get_mut("/repeat/report.json").unwrap();
+        let report = String::from_utf8_lossy(written);
+        let took = |line: &str| match line.trim_start().starts_with("\"runtime\"") {
+            true => format!("\"runtime\" : {took_ms},"),
+            false => line.to_owned(),
+        };
+        *written = report.lines().map(took).collect::<Vec<_>>().join("\n").into_bytes();
+        finished.files.retain(|path, _| !path.contains("/log_"));
+        let (begin, _, report) = taken_apart(Fio.translate(&scenario, &finished).unwrap());
+        assert!(matches!(begin.missing["series"], Why::Fact(Cause::NoWindow { .. })), "{:?}", begin.missing);
+        assert_eq!(report.wall_ns, took_ms * 1_000_000);
+        report.t_ns
+    };
+    // fio itself was kept waiting, and may have ended long after its load.
+    assert_eq!(began(1000), None);
+    assert!(began(150).is_some(), "its windows are of 100 ms");
+}
+
+#[test]
 fn a_clock_that_is_set_meanwhile_moves_no_sample() {
     let plain = taken_apart(translated("fio-3.33-randread").unwrap());
     for step_ms in [-3_600_000_i64, 3_600_000] {
