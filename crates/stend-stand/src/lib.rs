@@ -10,3 +10,4 @@ pub mod ledger;
 pub mod lock;
 pub mod machine;
 pub mod owned;
+pub mod socket;

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::fs::File;
 use std::io;
-use std::os::fd::AsRawFd as _;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -129,7 +127,12 @@ pub(crate) async fn events(
     whose.check(&lab)?;
     let socket = with_screen(all(&lab).await?, &name)?;
     let unavailable = |error: io::Error| Problem::new(StatusCode::SERVICE_UNAVAILABLE, format!("its screen: {error}"));
-    let (screen, keyboard) = connected(&socket).map_err(unavailable)?.into_split();
+    let connected = || {
+        let stream = stend_stand::socket::connected(&socket)?;
+        stream.set_nonblocking(true)?;
+        UnixStream::from_std(stream)
+    };
+    let (screen, keyboard) = connected().map_err(unavailable)?.into_split();
     let watching = lab.screens.watch(&who, keyboard);
     let watching = watching.ok_or_else(|| {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "too many screens are watched at once; come back later")
@@ -143,18 +146,6 @@ pub(crate) async fn events(
         Event::default().data(BASE64_STANDARD.encode(part))
     });
     Ok(while_signed_in(lab.0, who.0, first.chain(parts)))
-}
-
-fn connected(socket: &FilePath) -> io::Result<UnixStream> {
-    // An address has no more than 108 bytes, and a path may have.
-    let (Some(directory), Some(name)) = (socket.parent(), socket.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let directory = File::open(directory)?;
-    let address = FilePath::new("/proc/self/fd").join(directory.as_raw_fd().to_string()).join(name);
-    let stream = std::os::unix::net::UnixStream::connect(address)?;
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
 }
 
 /// What a viewer sends to the guest's VNC server: what is typed, how the mouse moves, which part of the screen is wanted.

@@ -1,13 +1,13 @@
 //! What a guest's QEMU is asked by its monitor (QMP): a picture of the screen, to shut down, and to keep or take a snapshot.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::fd::AsRawFd as _;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 use std::{fs, io};
 
 use serde_json::{Value, json};
+use stend_stand::socket::connected;
 use thiserror::Error;
 
 /// The socket of the monitor, in the guest's directory. One at a time is answered.
@@ -60,10 +60,7 @@ impl Monitor {
     /// # Errors
     /// It cannot be reached.
     pub(super) fn of(home: &Path) -> Result<Self, Unasked> {
-        // An address has no more than 108 bytes, and a path may have.
-        let directory = fs::File::open(home)?;
-        let address = format!("/proc/self/fd/{}/{MONITOR}", directory.as_raw_fd());
-        let stream = UnixStream::connect(address)?;
+        let stream = connected(&home.join(MONITOR))?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         let lines = BufReader::new(stream.try_clone()?);
