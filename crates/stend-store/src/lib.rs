@@ -40,8 +40,9 @@ pub use write::Carried;
 
 use error::{Damage, NoStore, Result, explain};
 
-/// How long a process waits for another one that writes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a process waits for others that write. SQLite has no queue of them, and a disk may be slow; a repeat that was measured is worth the
+/// time.
+const PATIENCE: Duration = Duration::from_secs(5 * 60);
 
 /// The store.
 #[derive(Debug)]
