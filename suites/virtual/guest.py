@@ -131,7 +131,7 @@ class Guest:
         if self.cluster.accelerator == "tcg":
             # QEMU's emulator may lose what a guest writes while its memory is sent for the second time. On a machine so slow that it comes to
             # that, the guest is suspended before.
-            options = [*options, "--timeout", "1"]
+            options = [*options, "--timeout", "2" if self.storage == "local" else "1"]
         node.virsh("migrate", "--live", "--unsafe", "--persistent", "--undefinesource", *options, self.name, to.uri)
 
     def elsewhere(self, node):
