@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::common::pools::{says, words};
 use crate::common::{Ended, NO_GATES, Stand, ended, wait_until};
-use crate::guests::{guests_can_be_made, keep_image, take_image};
+use crate::guests::guests_can_be_made;
 use crate::servers::nothing_is_left;
 
 fn root() -> PathBuf {
@@ -32,7 +32,7 @@ fn own_suite(stand: &Stand) -> String {
         "    \"postgresql\",\n",
     );
     let image = changed(image, "disable = [\"mariadb.service\"]\n", "");
-    let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"", "image = \"databases.toml\"");
+    let server = changed(read("servers/libvirt.toml"), "image = \"debian-12-databases\"", "image = \"small.toml\"");
     // Higher than those of guests, as a random address may be.
     let of_veth = "peer name eth0 netns";
     let server = changed(server, of_veth, "peer name eth0 address fe:ff:ff:ff:ff:0$number netns");
@@ -40,7 +40,7 @@ fn own_suite(stand: &Stand) -> String {
     let gates = suite.lines().find(|line| line.starts_with("gates = ")).unwrap().to_owned();
     let suite = changed(suite, "timeout = \"15min\"", "timeout = \"6h\"");
     let suite = format!("{}\n{NO_GATES}", changed(suite, &gates, ""));
-    for (name, text) in [("databases.toml", image), ("libvirt.toml", server), ("own.toml", suite)] {
+    for (name, text) in [("small.toml", image), ("libvirt.toml", server), ("own.toml", suite)] {
         fs::write(stand.path().join(name), text).unwrap();
     }
     fs::create_dir(stand.path().join("virtual")).unwrap();
@@ -89,12 +89,10 @@ fn a_loaded_guest_is_migrated_and_outlives_its_node_and_no_row_is_lost() {
     }
     let stand = Stand::new();
     let suite = own_suite(&stand);
-    take_image(&stand, "databases");
     let definitions = || fs::read_dir("/etc/libvirt/qemu").map(|all| all.flatten().count()).unwrap_or_default();
     let of_user = definitions();
     let run = ["run", &suite, "-r", "1", "--set", "settle=2s", "--even-if-unfit", "--no-progress", "--only"];
     let ended_run = stand.fine(&[&run[..], &["migration, shared", "--only", "cut off"]].concat());
-    keep_image(&stand, "databases");
     let shown = stand.json(&["show", "last"])["run"].clone();
     // The emulator may lose what a guest writes to its memory while it is migrated, when QEMU's threads wait for a processor. Its kernel hangs or
     // gives up then, and the repeat is made once more. No other one fails.

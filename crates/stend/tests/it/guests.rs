@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use base64::Engine as _;
@@ -61,52 +61,6 @@ pub(crate) fn guests_can_be_made() -> bool {
     assert!(std::env::var_os("CI").is_none(), "under CI nothing may be skipped: {why}");
     eprintln!("skipped: {why}");
     false
-}
-
-/// Where images are kept for the next time. Their names have the digest of all that decides what they are, so another one is made anew; as is each
-/// where no stamp of a check is wanted.
-fn kept_images() -> Option<PathBuf> {
-    let set = |name: &str| std::env::var_os(name);
-    if set("STEND_STAMPS").is_some_and(|stamps| stamps.is_empty()) {
-        return None;
-    }
-    let cache = set("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(".cache")))?;
-    Some(cache.join("stend-checks/images"))
-}
-
-fn images(directory: &Path, name: &str) -> Vec<PathBuf> {
-    let all = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
-    all.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{name}-"))).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    assert!(Command::new("cp").args(["-r", "-T"]).args([from, to]).status().unwrap().success());
-}
-
-/// Gives a stand the image of this name that an earlier test has made.
-pub(crate) fn take_image(stand: &Stand, name: &str) {
-    let own = stand.path().join("work/images");
-    for image in kept_images().into_iter().flat_map(|kept| images(&kept, name)) {
-        fs::create_dir_all(&own).unwrap();
-        copy(&image, &own.join(image.file_name().unwrap()));
-    }
-}
-
-/// Keeps the image of this name that a stand has made, if it took another one than it was given.
-pub(crate) fn keep_image(stand: &Stand, name: &str) {
-    let Some(kept) = kept_images() else { return };
-    let of_stand = images(&stand.path().join("work/images"), name);
-    let place = |image: &Path| kept.join(image.file_name().unwrap());
-    let (given, made): (Vec<_>, Vec<_>) = of_stand.into_iter().partition(|image| place(image).exists());
-    let [made] = &made[..] else { return };
-    fs::create_dir_all(&kept).unwrap();
-    let coming = kept.join(own_name("coming"));
-    copy(made, &coming);
-    fs::rename(coming, place(made)).unwrap();
-    for old in given {
-        fs::remove_dir_all(place(&old)).unwrap();
-        fs::remove_dir_all(old).unwrap();
-    }
 }
 
 fn write(stand: &Stand, name: &str, text: &str) -> String {
@@ -245,7 +199,6 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let stand = Stand::new();
     let name = own_name("guest");
     write(&stand, "small.toml", IMAGE);
-    take_image(&stand, "small");
     let file = write(&stand, "guest.toml", GUEST);
     let up = ["rig", "up", &file, "--name", &name];
     let down_at_last = Down(|words: &[&str]| stand.command(words), &name);
@@ -256,7 +209,6 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let ended = stand.run(&run);
     assert_eq!(ended.status, Some(0), "{}\n{}", ended.out, ended.err);
     assert!(ended.out.contains("emulated by qemu-system"), "{}", ended.out);
-    keep_image(&stand, "small");
     let listed = stand.json(&["list"])["runs"].clone();
     let address = listed[1]["host"].as_str().unwrap();
     assert!(listed[0]["host"] == "local" && address.starts_with("vm:20"), "{listed}");
