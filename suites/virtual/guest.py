@@ -19,8 +19,9 @@ MASKED = """
 ssh.service e2scrub_reap.service systemd-logind.service systemd-update-utmp.service systemd-binfmt.service
 sys-kernel-debug.mount sys-kernel-tracing.mount dev-hugepages.mount dev-mqueue.mount
 """.split()
-# The timers of an emulator come late on a busy host. A kernel that checks them panics then; in a guest of KVM Linux does not check them.
+# What a kernel prints that does nothing more.
 OVER = re.compile(r"Kernel panic|soft lockup - .* stuck for ([3-9]\d\d|\d{4,})s")
+# `no_timer_check`: the timers of an emulator come late on a busy host, and a kernel that checks them panics then. Under KVM Linux leaves that out.
 XML = """
 <domain type="{type}">
   <name>{name}</name>
