@@ -5,11 +5,13 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -349,9 +351,9 @@ fn see_through(lab: &Lab, job: &Job, claim: &Claim) -> Result<Ended, ServerError
     let mut status = None;
     let directory = Directory::of_run(lab, &job.run);
     let mut was_found = false;
-    if let Some(pid) = process_of(&job.run) {
+    if let Some(pid) = process_of(lab, &job.run) {
         was_found = true;
-        while measures(pid, &job.run) {
+        while measures(pid, lab, &job.run) {
             std::thread::sleep(LOOK);
         }
     }
@@ -468,26 +470,26 @@ fn start(lab: &Lab, job: &Job, mut command: Command) -> Result<ExitStatus, Serve
 /// Tells the process of a run to stop, as Ctrl-C does; whether there is one. Of one that has just been started /proc has no words yet.
 pub(crate) fn stop(lab: &Lab, run: &str) -> bool {
     let processes = lab.processes();
-    let process = processes.get(run).copied().or_else(|| process_of(run));
+    let process = processes.get(run).copied().or_else(|| process_of(lab, run));
     process.is_some_and(|pid| kill_process(pid, Signal::INT).is_ok())
 }
 
 /// The process that measures a run now.
 pub(crate) fn process(lab: &Lab, run: &str) -> Option<Pid> {
     let started = lab.processes().get(run).copied();
-    started.or_else(|| process_of(run))
+    started.or_else(|| process_of(lab, run))
 }
 
 /// The process that measures a run.
-fn process_of(run: &str) -> Option<Pid> {
+fn process_of(lab: &Lab, run: &str) -> Option<Pid> {
     let entries = std::fs::read_dir("/proc").ok()?.flatten();
     let mut pids = entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?));
-    pids.find(|pid| measures(*pid, run))
+    pids.find(|pid| measures(*pid, lab, run))
 }
 
-/// Whether a process is a `stend` of this user that measures a run: the run's id is among its words. What it starts has other words, and a zombie
-/// has none.
-fn measures(pid: Pid, run: &str) -> bool {
+/// Whether a process is a `stend` of this user that measures a run: the run's id is among its words, and no other store. What it starts has other
+/// words, and a zombie has none.
+fn measures(pid: Pid, lab: &Lab, run: &str) -> bool {
     let process = PathBuf::from(format!("/proc/{}", pid.as_raw_pid()));
     if std::fs::metadata(&process).map(|process| process.uid()).ok() != Some(geteuid().as_raw()) {
         return false;
@@ -496,7 +498,14 @@ fn measures(pid: Pid, run: &str) -> bool {
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     let is_command = |command: &str| words.iter().take(COMMAND_PLACE + 1).any(|word| *word == command.as_bytes());
     let has = |wanted: &str| words.contains(&wanted.as_bytes());
-    is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run)
+    let store = words.iter().position(|word| *word == b"--store").and_then(|at| words.get(at + 1));
+    let whole = |store: &Path| std::fs::canonicalize(store).ok();
+    // The same run is in a copy of a store.
+    let is_elsewhere = store.is_some_and(|store| {
+        let store = whole(&process.join("cwd").join(OsStr::from_bytes(store)));
+        store.is_some() && store != whole(&lab.store)
+    });
+    !is_elsewhere && (is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run))
 }
 
 fn run_in_store(lab: &Lab, run: &str) -> Result<Option<Run>, ServerError> {
@@ -659,7 +668,7 @@ fn refused(output: &Output) -> Problem {
 const COMMAND_PLACE: usize = 5;
 
 /// A command of the same program, with the same store.
-pub(crate) fn command(program: &std::path::Path, store: &std::path::Path) -> Command {
+pub(crate) fn command(program: &Path, store: &Path) -> Command {
     let mut command = Command::new(program);
     command.arg("--store").arg(store).arg("--color=never");
     command

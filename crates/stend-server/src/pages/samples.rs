@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use axum::extract::{Path, Query};
 use axum::response::Response;
+use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 use stend_model::current::{Current, MOST, NAME, sample};
 use stend_model::run::{Origin, Outcome, Repeat, Series};
@@ -26,7 +27,8 @@ use crate::work;
 /// So many repeats before the newest one are looked through for others of its scenario.
 const LOOKED_THROUGH: usize = 20;
 
-/// What was drawn is shown for two seconds, and a hundred times as long as it took: all who watch a run ask for the same, and a large one is drawn seldom.
+/// What was drawn is shown for two seconds, and for a hundred times the processor time that it took: all who watch a run ask for the same, and
+/// a large one is drawn seldom. Not for a hundred times as long as it took: on a busy machine that would be minutes.
 const FRESH: Duration = Duration::from_secs(2);
 const FRESH_TIMES: u32 = 100;
 
@@ -83,11 +85,16 @@ fn drawn(lab: &Lab, named: String, language: Language) -> Result<Arc<Shown>, Pro
     if let Some(sampled) = kept.as_ref().filter(|sampled| sampled.named == named && Instant::now() < sampled.until) {
         return Ok(Arc::clone(&sampled.shown));
     }
-    let began = Instant::now();
+    let before = processor_time();
     let shown = Arc::new(draw(lab, &find_run(lab, &named.0)?, language)?);
-    let until = Instant::now() + FRESH.max(began.elapsed() * FRESH_TIMES);
+    let until = Instant::now() + FRESH.max(processor_time().saturating_sub(before) * FRESH_TIMES);
     *kept = Some(Sampled { named, until, shown: Arc::clone(&shown) });
     Ok(shown)
+}
+
+/// Of this thread.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 fn draw(lab: &Lab, run: &str, language: Language) -> Result<Shown, ServerError> {

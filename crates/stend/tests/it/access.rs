@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::common::{Ended, Stand, ended, wait_until};
+use crate::common::{Ended, Stand, ended, executable, wait_until};
 use crate::serve::{Answer, Server, gate, short};
 
 const FORM: &str = "content-type: application/x-www-form-urlencoded";
@@ -752,6 +752,18 @@ fn what_the_tables_of_an_older_server_had_is_all_there() {
     let file = Connection::open(stand.store().join("server.db")).unwrap();
     file.execute_batch(include_str!("fixtures/server-5.sql")).unwrap();
     drop(file);
+    // In another store a run of the same name is measured.
+    let elsewhere = Stand::new();
+    let program = elsewhere.path().join("stend");
+    executable(&program, "#!/bin/sh\nread line\n");
+    let store = elsewhere.store();
+    std::fs::create_dir_all(&store).unwrap();
+    let mut other = Command::new(&program)
+        .args(["--store".as_ref(), store.as_os_str()])
+        .args(["--color=never", "run", "summit", "--id=20261127-1727-2c18"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut server = Server::strange(&stand);
     sign_in(&mut server, "boris", "vfy9v-ywrff-vu7ss-ym2r5");
     let token = "authorization: Bearer 7988beaadb34c93c64cb21ab2814ae490d7bd2d3c9f08007ef98ca0745951935";
@@ -761,6 +773,8 @@ fn what_the_tables_of_an_older_server_had_is_all_there() {
     assert_eq!(server.get("/api/v1/tokens").json()["tokens"][0]["name"], "nightly");
     // What was being measured goes on, and what was stopped stays so, with the round that it was of.
     server.until(&json!(2), "finished");
+    other.kill().unwrap();
+    other.wait().unwrap();
     let batch = server.get("/api/v1/batches/20261127-1727-2c18").json();
     let of = |field: &str| batch["jobs"].as_array().unwrap().iter().map(|job| job[field].clone()).collect::<Vec<_>>();
     assert_eq!((of("state"), of("round")), (vec![json!("finished"), json!("stopped")], vec![json!(1), json!(2)]));
