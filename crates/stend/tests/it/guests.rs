@@ -398,6 +398,8 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     Command::new("chmod").arg("u+w").arg(image.join("kernel")).status().unwrap();
     fs::write(image.join("kernel"), "another one").unwrap();
     says(&stand.run(&up), 4, &["kernel is not what it was when the image was made"]);
+    Command::new("rm").arg("-f").arg(image.join("sha256")).status().unwrap();
+    says(&stand.run(&up), 4, &["sha256 is not what it was when the image was made"]);
     drop(down_at_last);
     stand.fine(&["clean"]);
     assert!(!stand.path().join("work/targets").exists());
