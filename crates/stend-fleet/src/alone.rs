@@ -31,6 +31,8 @@ pub const TABLES: &str = "
 
 /// How often changes of other processes are looked for.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a process waits for others that write the file: SQLite has no queue of them, and a disk may be slow.
+pub const WAIT_TO_WRITE: Duration = Duration::from_secs(5 * 60);
 
 /// A file that several threads share. Other processes may have it open too.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ impl Alone {
     pub fn open(path: &Path) -> Result<Self, Trouble> {
         let connect = || -> rusqlite::Result<Connection> {
             let connection = Connection::open(path)?;
-            connection.busy_timeout(Duration::from_secs(10))?;
+            connection.busy_timeout(WAIT_TO_WRITE)?;
             connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
             Ok(connection)
         };

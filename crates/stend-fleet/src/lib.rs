@@ -15,7 +15,7 @@ pub use agreement::{
     Agreement, Change, Committed, Condition, Entry, Health, Listing, MOST_CHANGES, Member, News, Revision, Told,
     Trouble, Watch,
 };
-pub use alone::{Alone, FORMAT, TABLES};
+pub use alone::{Alone, FORMAT, TABLES, WAIT_TO_WRITE};
 pub use claims::{Beat, BeatError, Claim, Claims, Heard, Lookout, Lost, MOST_OWNERS, Silent, is_anothers, is_taken};
 pub use etcd::{Access, Address, Etcd};
 pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};

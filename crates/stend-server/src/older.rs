@@ -1,10 +1,9 @@
 //! Files of versions that had a table for each kind, as they become one of entries.
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use stend_fleet::{FORMAT, TABLES};
+use stend_fleet::{FORMAT, TABLES, WAIT_TO_WRITE};
 
 /// How each format was made from the one before it; the first from an empty file.
 const STEPS: &[&str] = &[
@@ -130,7 +129,7 @@ const ENTRIES: &str = "
 /// Makes a file of an older format one of this, all at once or not at all. Other files are left alone.
 pub(crate) fn renew(path: &Path) -> rusqlite::Result<()> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
+    connection.busy_timeout(WAIT_TO_WRITE)?;
     // A table that others refer to cannot be made anew with the keys checked.
     connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = OFF;")?;
     // At once to write: of two that open an old file one waits for the other.
