@@ -139,6 +139,9 @@ fn the_longest_of_the_last_time_is_first_and_what_nobody_timed_before_it() {
     let (status, said) = program.run(&["--slots", "1", "--times", times.to_str().unwrap()]);
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(fs::read_to_string(program.directory.path().join("order")).unwrap(), "fresh\nlong\nshort\n");
+    fs::remove_file(program.directory.path().join("order")).unwrap();
+    program.run(&["--slots", "1", "--times", times.to_str().unwrap(), "--first", "it short"]);
+    assert!(fs::read_to_string(program.directory.path().join("order")).unwrap().starts_with("short\n"));
     let kept = fs::read_to_string(&times).unwrap();
     assert!(kept.lines().count() == 3 && kept.contains("it fresh"), "{kept}");
 }
