@@ -124,7 +124,7 @@ fuzz: packages-test toolchains ## feed all that reads other people's files and t
 	@CARGO="$(CARGO)" fuzz/run.sh "$(TARGET)" $(FUZZ)
 
 # Ends with a line in .ci/test-all that says what passed; commit it.
-test-all: packages-test packages-cross packages-operations packages-bench build ## all that is too long for each change: an hour
+test-all: packages-test packages-cross packages-operations packages-bench build ## all that is too long for each change: two hours
 	@setup/test_all.sh "$(TARGET)"
 
 test-mutants: packages-test programs ## how many mistakes the tests find: 50 in C, and those that cargo-mutants makes in chosen files; half an hour
