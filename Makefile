@@ -96,8 +96,8 @@ fuzz-native: toolchains
 # Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
 # what is selected. The statistics depend on nothing else here, and take long.
 TESTS =
-# Guests are emulated, and take minutes: begun last, they would run alone at the end.
-RUNNER = $(TARGET)/debug/test-runner --times $(TARGET)/test-times --first guests:: --first clusters::
+# Guests are emulated, and take minutes of processor time: begun last, they would run alone at the end.
+RUNNER = $(TARGET)/debug/test-runner --times $(TARGET)/test-times --long guests:: --long clusters::
 test-lab: programs
 	@$(CARGO) test $(CARGO_FLAGS) --workspace --no-run --message-format=json-render-diagnostics >$(TARGET)/tests.json
 	@export STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe"; failed=; exec <$(TARGET)/tests.json; \

@@ -39,9 +39,9 @@ struct Arguments {
     /// But none whose name has this in it
     #[arg(long, value_name = "FILTER")]
     skip: Vec<String>,
-    /// Starts those whose name has this in it before all others: long ones, of which a fresh clone does not know it
+    /// Starts those whose name has this in it before all others, and gives them three times as long
     #[arg(long, value_name = "FILTER")]
-    first: Vec<String>,
+    long: Vec<String>,
     /// How many tests run at a time [default: processors and six: most tests wait most of the time]
     #[arg(long, value_name = "N")]
     slots: Option<usize>,
@@ -98,8 +98,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
     // Taken from the end: the longest first, so that none is begun when all others are done; before them those that nobody has
     // timed yet.
     let expected = |test: &Test| times.get(&test.name).map_or(f64::INFINITY, |[wall, _]| *wall);
-    let is_first = |test: &Test| named_by(&arguments.first, test);
-    tests.sort_by(|a, b| is_first(a).cmp(&is_first(b)).then(expected(a).total_cmp(&expected(b))));
+    let is_long = |test: &Test| named_by(&arguments.long, test);
+    tests.sort_by(|a, b| is_long(a).cmp(&is_long(b)).then(expected(a).total_cmp(&expected(b))));
 
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let slots = arguments.slots.unwrap_or(processors + 6).max(1);
@@ -109,7 +109,8 @@ fn run(arguments: &Arguments) -> Result<bool> {
         for _ in 0..slots {
             scope.spawn(|| {
                 while let Some(test) = { queue.lock().unwrap().pop() } {
-                    let ended = one(&test, arguments.limit, own_mounts).unwrap_or_else(|error| Ended {
+                    let limit = if is_long(&test) { arguments.limit * 3 } else { arguments.limit };
+                    let ended = one(&test, limit, own_mounts).unwrap_or_else(|error| Ended {
                         passed: false,
                         seconds: 0.0,
                         cpu_seconds: 0.0,

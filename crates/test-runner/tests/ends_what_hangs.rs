@@ -105,6 +105,8 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
     assert!(said.contains("did not end within 5 s") && said.contains("sleep 1000"), "{said}");
     assert!(said.contains("failed: ") && said.contains("it hangs ("), "{said}");
     assert_eq!(program.process("daemon"), None);
+    let (_, said) = program.run(&["--limit", "1", "--long", "it hangs"]);
+    assert!(said.contains("did not end within 3 s"), "{said}");
 }
 
 #[test]
@@ -140,7 +142,7 @@ fn the_longest_of_the_last_time_is_first_and_what_nobody_timed_before_it() {
     assert_eq!(status, Some(0), "{said}");
     assert_eq!(fs::read_to_string(program.directory.path().join("order")).unwrap(), "fresh\nlong\nshort\n");
     fs::remove_file(program.directory.path().join("order")).unwrap();
-    program.run(&["--slots", "1", "--times", times.to_str().unwrap(), "--first", "it short"]);
+    program.run(&["--slots", "1", "--times", times.to_str().unwrap(), "--long", "it short"]);
     assert!(fs::read_to_string(program.directory.path().join("order")).unwrap().starts_with("short\n"));
     let kept = fs::read_to_string(&times).unwrap();
     assert!(kept.lines().count() == 3 && kept.contains("it fresh"), "{kept}");
