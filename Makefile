@@ -92,16 +92,16 @@ fuzz-native: toolchains
 		$(call check,probe,fuzz,clang,FUZZ_SECONDS=$(FUZZ_SECONDS)); \
 	else $(call left_out,fuzzing,there is no clang with libFuzzer here); fi; [ -z "$$failed" ]
 
-# The lab's tests start the real stend-probe, so it is built first. TESTS='targets:: history::' runs only those with such names.
+# The lab's tests start the real stend-probe, so it is built first. ONLY='targets:: history::' runs only those with such names.
 # Each package of the workspace is compiled as it is for the others: --workspace everywhere, since cargo chooses features by
 # what is selected. The statistics depend on nothing else here, and take long.
-TESTS =
+ONLY =
 # Guests are emulated, and take minutes of processor time: begun last, they would run alone at the end.
 RUNNER = $(TARGET)/debug/test-runner --times $(TARGET)/test-times --long guests:: --long clusters::
 test-lab: programs
 	@$(CARGO) test $(CARGO_FLAGS) --workspace --no-run --message-format=json-render-diagnostics >$(TARGET)/tests.json
 	@export STEND_PROBE="$(CURDIR)/$(RELEASE)/stend-probe"; failed=; exec <$(TARGET)/tests.json; \
-	if [ -n "$(TESTS)" ]; then $(RUNNER) $(TESTS) || failed=1; else \
+	if [ -n "$(ONLY)" ]; then $(RUNNER) $(ONLY) || failed=1; else \
 		$(RUNNER) --skip stend-stats/ || failed=1; exec <$(TARGET)/tests.json; \
 		setup/stamped.sh statistics crates/stend-stats crates/test-runner Cargo.toml Cargo.lock docs/design/method.md +rustc -- \
 			$(RUNNER) stend-stats/ || failed=1; \

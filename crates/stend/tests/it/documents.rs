@@ -146,6 +146,22 @@ fn the_readme_names_commands_that_there_are() {
 }
 
 /// Whoever reads on may want to run it.
+/// make gives the words of its command to those that it starts, where they would replace variables of the same name.
+#[test]
+fn the_names_of_tests_that_make_is_given_do_not_get_to_the_c_folders() {
+    let page = page("docs/design/testing.md");
+    let (_, rest) = page.split_once("make test-lab ").unwrap();
+    let (word, _) = rest.split_once('`').unwrap();
+    let word = word.replace('\'', "");
+    assert!(word.contains(":: "), "{word}");
+    for folder in ["kuzma", "pipe-writer", "morse", "probe"] {
+        let mut make = Command::new("make");
+        make.args(["--dry-run", "--directory", folder, "all", &word]).current_dir(root());
+        let ended = make.env_remove("MAKEFLAGS").output().unwrap();
+        assert!(ended.status.success(), "{folder}: {}", String::from_utf8_lossy(&ended.stderr));
+    }
+}
+
 #[test]
 fn suites_that_the_pages_show_can_be_run() {
     let folder = tempfile::tempdir().unwrap();
