@@ -124,7 +124,7 @@ umount root
 const FIND_CHANGED: &str = r#"
 cd "$1" || exit
 last=
-while read -r digest file; do
+while read -r digest file || [ -n "$digest" ]; do
     now=$(openssl dgst -sha256 -r "$file" 2>/dev/null || sha256sum "$file" 2>/dev/null)
     [ "${now%% *}" = "$digest" ] || { echo "$file"; exit; }
     last=$file
@@ -285,4 +285,34 @@ pub(super) fn things(image: &Image, kept: &Kept, home: &str) -> Vec<Thing> {
     let file = |(name, text)| OfServer::ServerFile(Written::new(format!("{home}/{name}"), text));
     let step = OfServer::ServerStep(Step::new(home, words));
     in_guest.chain(scripts).map(file).chain([step]).map(Thing::Server).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use stend_stand::host::Local;
+
+    use super::{CHECKED, DIGESTS, check_at};
+
+    /// Digests may come from elsewhere, as lines with or without an end.
+    #[test]
+    fn each_file_that_is_not_what_it_was_is_found() {
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        let lines = CHECKED.map(|file| format!("{empty}  {file}")).join("\n");
+        for digests in [lines.clone(), format!("{lines}\n")] {
+            let image = tempfile::tempdir().unwrap();
+            let file = |name: &str| image.path().join(name);
+            let check = || check_at(&Local, image.path().to_str().unwrap());
+            fs::write(file(DIGESTS), digests).unwrap();
+            CHECKED.iter().for_each(|name| fs::write(file(name), "").unwrap());
+            check().unwrap();
+            for name in CHECKED {
+                fs::write(file(name), "another one").unwrap();
+                let refusal = format!("{:?}", check().unwrap_err());
+                assert!(refusal.contains(&format!("{name}\"")), "{name}: {refusal}");
+                fs::write(file(name), "").unwrap();
+            }
+        }
+    }
 }
