@@ -498,14 +498,13 @@ fn measures(pid: Pid, lab: &Lab, run: &str) -> bool {
     let words: Vec<&[u8]> = words.split(|byte| *byte == 0).collect();
     let is_command = |command: &str| words.iter().take(COMMAND_PLACE + 1).any(|word| *word == command.as_bytes());
     let has = |wanted: &str| words.contains(&wanted.as_bytes());
-    let store = words.iter().position(|word| *word == b"--store").and_then(|at| words.get(at + 1));
-    let whole = |store: &Path| std::fs::canonicalize(store).ok();
+    if !(is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run)) {
+        return false;
+    }
     // The same run is in a copy of a store.
-    let is_elsewhere = store.is_some_and(|store| {
-        let store = whole(&process.join("cwd").join(OsStr::from_bytes(store)));
-        store.is_some() && store != whole(&lab.store)
-    });
-    !is_elsewhere && (is_command("run") && has(&format!("--id={run}")) || is_command("resume") && has(run))
+    let store = words.iter().position(|word| *word == b"--store").and_then(|at| words.get(at + 1));
+    let store = store.and_then(|store| process.join("cwd").join(OsStr::from_bytes(store)).canonicalize().ok());
+    store.is_none_or(|store| lab.store.canonicalize().is_ok_and(|own| own == store))
 }
 
 fn run_in_store(lab: &Lab, run: &str) -> Result<Option<Run>, ServerError> {

@@ -145,7 +145,6 @@ fn the_readme_names_commands_that_there_are() {
     }
 }
 
-/// Whoever reads on may want to run it.
 /// make gives the words of its command to those that it starts, where they would replace variables of the same name.
 #[test]
 fn the_names_of_tests_that_make_is_given_do_not_get_to_the_c_folders() {
@@ -162,6 +161,7 @@ fn the_names_of_tests_that_make_is_given_do_not_get_to_the_c_folders() {
     }
 }
 
+/// Whoever reads on may want to run it.
 #[test]
 fn suites_that_the_pages_show_can_be_run() {
     let folder = tempfile::tempdir().unwrap();
