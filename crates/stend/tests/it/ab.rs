@@ -197,7 +197,7 @@ fn a_side_may_have_another_tool_and_another_parameter() {
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n\
          [[scenario]]\nname = \"other\"\ncommand = [\"true\"]\n\
          metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n",
-        crate::common::NO_GATES
+        crate::common::NO_LIMITS
     );
     std::fs::write(&suite, text).unwrap();
     let suite = suite.to_str().unwrap();
@@ -228,7 +228,7 @@ fn both_compilers_and_their_flags_are_said() {
          seconds = \"0.01\" }}\nmetrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n\
          [[scenario]]\nname = \"script\"\ncommand = [\"true\"]\n\
          metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n",
-        crate::common::NO_GATES
+        crate::common::NO_LIMITS
     );
     std::fs::write(&suite, text).unwrap();
     // A compiler of its own name, so that it is told from the usual one.

@@ -1,6 +1,6 @@
 //! Bad input gets one clear line: what, where, what would be right; and its exit status.
 
-use crate::common::{Ended, Gate, NO_GATES, Stand, executable, in_own_mounts, probe};
+use crate::common::{Ended, Gate, NO_LIMITS, Stand, executable, in_own_mounts, probe};
 
 fn says(ended: &Ended, status: i32, parts: &[&str]) {
     assert_eq!(ended.status, Some(status), "{}\n{}", ended.out, ended.err);
@@ -150,8 +150,8 @@ fn instruments_that_go_wrong() {
     ] {
         let stand = Stand::new();
         // Long enough on any machine, but for those that wait for the end of it.
-        let timeout = if ["hang", "stubborn"].contains(&way) { "1s" } else { "1h" };
-        let head = format!("repeats = 1\nwarmup = 0\ntimeout = \"{timeout}\"");
+        let timeout = if ["hang", "stubborn"].contains(&way) { "timeout = \"1s\"" } else { "" };
+        let head = format!("repeats = 1\nwarmup = 0\n{timeout}");
         let suite = stand.suite(&head, &[("bad", &format!("faulty.sh {way}"))]);
         let ended = stand.run(&["run", &suite, "--no-progress"]);
         // What is wrong with the suite is the user's.
@@ -259,7 +259,7 @@ fn a_program_that_does_not_exist() {
     let stand = Stand::new();
     let path = stand.path().join("t.toml");
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n{NO_GATES}\
+        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\nrepeats = 1\nwarmup = 0\n{NO_LIMITS}\
         [[scenario]]\nname = \"s\"\ncommand = [\"no-such-program\"]\n\
         metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
     );

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says, traces, up, words};
 use crate::common::runs::flat;
-use crate::common::{Ended, Gate, NO_GATES, Stand, ended, path_with};
+use crate::common::{Ended, Gate, NO_LIMITS, Stand, ended, path_with};
 
 /// A suite of fio that reads its LUNs at random for a moment.
 fn suite(stand: &Stand, repeats: u32) -> String {
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n{NO_GATES}\
+        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n{NO_LIMITS}\
          [[scenario]]\nname = \"read\"\ninstrument = \"fio\"\n\
          parameters = {{ rw = \"randread\", luns = 1, size = \"1GiB\", iodepth = 4, runtime = \"100ms\" }}\n\
          metrics = [{{ name = \"IOPS\", value = \"operations/wall\", unit = \"IOPS\", better = \"higher\" }}]\n"

@@ -182,7 +182,7 @@ END
     let text = format!(
         "name = \"own\"\ntitle = \"own\"\nrepeats = 1\nwarmup = 0\n{}[[scenario]]\nname = \"own\"\ncommand = [{script:?}]\n\
          metrics = [{{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n",
-        crate::common::NO_GATES
+        crate::common::NO_LIMITS
     );
     let path = stand.path().join("own.toml");
     fs::write(&path, text).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::sshd::{Sshd, parse};
-use crate::common::{NO_GATES, Stand};
+use crate::common::{NO_LIMITS, Stand};
 use crate::servers::{nothing_is_left, outcomes};
 
 /// Few documents, and short loads: what is measured does not count here.
@@ -38,7 +38,7 @@ fn all_databases_give_the_same_right_answers() {
     // As somebody's own: without warm-ups, and whatever else the machine does.
     let suites = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
     let text = fs::read_to_string(suites.join("database.toml")).unwrap().replace("warmup = 1\n", "warmup = 0\n");
-    fs::write(stand.path().join("own.toml"), format!("{text}\n{NO_GATES}")).unwrap();
+    fs::write(stand.path().join("own.toml"), format!("{text}\n{NO_LIMITS}")).unwrap();
     fs::create_dir(stand.path().join("database")).unwrap();
     for file in fs::read_dir(suites.join("database")).unwrap().flatten().filter(|file| file.path().is_file()) {
         fs::copy(file.path(), stand.path().join("database").join(file.file_name())).unwrap();
@@ -129,7 +129,7 @@ fn a_database_that_is_killed_is_started_and_loaded_anew() {
     fs::write(stand.path().join("load.sh"), script).unwrap();
     let suite = stand.path().join("own.toml");
     let text = format!(
-        "name = \"own\"\ntitle = \"killed\"\nwarmup = 0\nrepeats = 2\nsample_hertz = 0\n{NO_GATES}\n[[scenario]]\nname = \"read\"\nserver = \"redis\"\n\
+        "name = \"own\"\ntitle = \"killed\"\nwarmup = 0\nrepeats = 2\nsample_hertz = 0\n{NO_LIMITS}\n[[scenario]]\nname = \"read\"\nserver = \"redis\"\n\
          command = [\"sh\", \"{{suite_directory}}/load.sh\", \"@directory@\", \"@port@\"]\n\
          parameters = {{ operation = \"read\", documents = 1000, duration = \"50ms\" }}\n\
          metrics = [{{ name = \"rate\", value = \"operations/wall\", unit = \"op/s\", better = \"higher\" }}]\n"

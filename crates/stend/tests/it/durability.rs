@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::common::{
-    Gate, NO_GATES, Stand, environment, in_own_mounts, instruments, probe, running, wait_until, wait_while,
+    Gate, NO_LIMITS, Stand, environment, in_own_mounts, instruments, probe, running, wait_until, wait_while,
 };
 use serde_json::Value;
 
@@ -81,7 +81,7 @@ fn what_the_killed_lab_had_started_does_not_run_on() {
     let stand = Stand::new();
     let marker = format!("{}", 100_000 + std::process::id());
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n{NO_GATES}\
+        "name = \"t\"\ntitle = \"t\"\nsample_hertz = 10\n{NO_LIMITS}\
          [[scenario]]\nname = \"s\"\ncommand = [\"sleep\", \"{marker}\"]\ntimeout = \"1h\"\n\
          metrics = [{{ name = \"m\", value = \"wall\", unit = \"s\", better = \"lower\" }}]\n"
     );
@@ -219,7 +219,7 @@ fn two_runs_of_one_machine_are_not_gone_on_with_side_by_side() {
 #[test]
 fn nobody_else_uses_the_work_directory_of_a_run() {
     let stand = Stand::new();
-    let suite = stand.suite("repeats = 1\nwarmup = 0\ntimeout = \"1h\"", &[("slow", "faulty.sh hang")]);
+    let suite = stand.suite("repeats = 1\nwarmup = 0", &[("slow", "faulty.sh hang")]);
     let mut child =
         stand.command(&["run", &suite, "--no-progress"]).stderr(std::process::Stdio::null()).spawn().unwrap();
     let files = || {

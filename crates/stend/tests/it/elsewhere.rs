@@ -358,7 +358,7 @@ fn a_login_shell_that_goes_on_slowly_does_not_hold_up_the_end_of_a_repeat() {
          eval \"$SSH_ORIGINAL_COMMAND\"",
     );
     let suite = sshd.suite("0.02");
-    let text = std::fs::read_to_string(&suite).unwrap().replace("repeats = 6", "repeats = 1\ntimeout = \"1s\"");
+    let text = std::fs::read_to_string(&suite).unwrap().replace("6h", "1s").replace("repeats = 6", "repeats = 1");
     std::fs::write(&suite, text).unwrap();
     let ended = sshd.run(&["run", &suite, "--on", "stand", "--even-if-unfit", "--no-progress"]);
     assert_eq!(ended.status, Some(3), "{}", ended.err);

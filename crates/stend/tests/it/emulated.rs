@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::forge::{Forged, Mould, times};
-use crate::common::{Ended, NO_GATES, Stand, ended};
+use crate::common::{Ended, NO_LIMITS, Stand, ended};
 use serde_json::{Value, json};
 
 const CROSS: &str = "aarch64";
@@ -42,7 +42,7 @@ fn emulated_probe(directory: &Path) -> Option<PathBuf> {
 
 fn suite(stand: &Stand) -> String {
     let text = format!(
-        "name = \"calls\"\ntitle = \"calls\"\nrepeats = 6\nwarmup = 0\nsample_hertz = 0\n{NO_GATES}\
+        "name = \"calls\"\ntitle = \"calls\"\nrepeats = 6\nwarmup = 0\nsample_hertz = 0\n{NO_LIMITS}\
          [[scenario]]\nname = \"call\"\ninstrument = \"stend-probe switch\"\nparameters = {{ method = \"call\", seconds = \"2ms\" }}\n\
          metrics = [{{ name = \"time\", value = \"wall/operations\", unit = \"ns\", better = \"lower\" }}]\n"
     );

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::common::{NO_GATES, Stand, ended, executable, probe};
+use crate::common::{NO_LIMITS, Stand, ended, executable, probe};
 
 /// An instrument that makes the counter grow by 12 J in steps, and says how many bytes that was. At its start and its end it may hold up
 /// the sampler, as a busy machine does.
@@ -47,7 +47,8 @@ fn burned(held_up: bool) -> Stand {
     executable(&wrapper, &text);
     let script = stand.path().join("burning.sh");
     executable(&script, BURNING);
-    let mut suite = format!("name = \"energy\"\ntitle = \"t\"\nsample_hertz = 10\nrepeats = 2\nwarmup = 0\n{NO_GATES}");
+    let mut suite =
+        format!("name = \"energy\"\ntitle = \"t\"\nsample_hertz = 10\nrepeats = 2\nwarmup = 0\n{NO_LIMITS}");
     let _ = write!(
         suite,
         "[[scenario]]\nname = \"burning\"\ncommand = [\"sh\", {:?}, {:?}, {:?}]\nmetrics = [\n\

@@ -24,11 +24,11 @@ fn suite(stand: &Stand, faults: &str) -> String {
 /// machine for milliseconds.
 pub(crate) fn suite_of(stand: &Stand, repeats: u32, more: &str, faults: &str) -> String {
     let text = format!(
-        "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
+        "name = \"test\"\ntitle = \"faults\"\norder = \"grouped\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n{}\
          [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"64k\", iodepth = 4, \
          verify = \"marks\", {more} }}\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
-        crate::common::NO_GATES
+        crate::common::NO_LIMITS
     );
     let path = stand.path().join("faults.toml");
     std::fs::write(&path, text).unwrap();
@@ -327,10 +327,10 @@ fn own_suite(stand: &Stand, lun: u32, faults: &str) -> String {
     let load = stand.path().join("load.sh");
     std::fs::write(&load, OWN_LOAD).unwrap();
     let text = format!(
-        "name = \"own\"\ntitle = \"a load of one's own\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\ntimeout = \"5min\"\n{}\
+        "name = \"own\"\ntitle = \"a load of one's own\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\n{}\
          [[scenario]]\nname = \"load\"\ncommand = [\"sh\", {:?}, \"@lun{lun}@\", {rebuilds:?}]\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n",
-        crate::common::NO_GATES,
+        crate::common::NO_LIMITS,
         load.to_str().unwrap(),
     );
     let path = stand.path().join("own.toml");

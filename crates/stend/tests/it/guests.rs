@@ -33,7 +33,7 @@ const SERVER: &str = "title = \"A line\"\nprogram = \"python3\"\nports = [\"port
     while True:\n    connection, peer = server.accept()\n    connection.sendall(f\"{peer[0]}\\n\".encode())\n    connection.close()\n'''\n";
 
 /// In a guest it looks for what the guest is to have, works where its disk is mounted, and asks a server on the host, which says who asks.
-const SUITE: &str = "name = \"both\"\ntitle = \"Both\"\nrepeats = 1\nwarmup = 0\n\
+const SUITE: &str = "name = \"both\"\ntitle = \"Both\"\nrepeats = 1\nwarmup = 0\ntimeout = \"6h\"\n\
     gates = { steal = \"off\", foreign_cpu = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }\n\
     [variables]\nwhere = \"/\"\nlooks = \"true\"\nasks = \"127.0.0.1\"\n\
     [guest.variables]\nwhere = \"/srv/a\"\nlooks = \"sh /root/looks.sh\"\nasks = \"169.254.\"\n\
@@ -444,7 +444,7 @@ fn a_user_who_is_not_root_makes_an_image_and_measures_in_a_guest_on_it() {
     says(&run(&["clean"]), 0, &[]);
     assert!(!work.join("targets").exists() && !work.join("images").exists());
     says(&run(&up), 0, &[]);
-    let suite = "name = \"one\"\ntitle = \"One\"\nrepeats = 1\nwarmup = 0\n[[scenario]]\nname = \"s\"\ninstrument = \"time\"\n\
+    let suite = "name = \"one\"\ntitle = \"One\"\nrepeats = 1\nwarmup = 0\ntimeout = \"6h\"\n[[scenario]]\nname = \"s\"\ninstrument = \"time\"\n\
         parameters = { command = \"sh -c 'test $(id -u) -eq 0'\" }\nverification = \"none\"\n\
         metrics = [{ name = \"time\", value = \"wall\", unit = \"s\", better = \"lower\" }]\n";
     let suite = write(&stand, "one.toml", suite);

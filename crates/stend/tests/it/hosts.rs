@@ -129,7 +129,7 @@ fn what_a_real_tool_leaves_there_is_fetched_all_at_once() {
     sshd.reconfigure(&format!("ForceCommand echo >>{}; eval \"$SSH_ORIGINAL_COMMAND\"", started.display()));
     let exchanges = || fs::read_to_string(&started).map_or(0, |text| text.lines().count());
     let suite = sshd.stand.path().join("one.toml");
-    let text = "name = \"one\"\ntitle = \"one load\"\nwarmup = 0\nsample_hertz = 0\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
+    let text = "name = \"one\"\ntitle = \"one load\"\nwarmup = 0\nsample_hertz = 0\ntimeout = \"6h\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
         [[scenario]]\nname = \"reading\"\ninstrument = \"fio\"\n\
         parameters = { rw = \"randread\", bs = \"4k\", numjobs = 1, iodepth = 2, luns = 8, size = \"1MiB\", runtime = \"300ms\" }\n\
         metrics = [{ name = \"latency\", value = \"latency_p99_ns\", unit = \"ns\", better = \"lower\" }]\n";

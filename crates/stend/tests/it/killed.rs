@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::pools::{assert_traces, own_name, pools_can_be_made, said_by, traces, up, words};
-use crate::common::{NO_GATES, Stand, wait_until};
+use crate::common::{NO_LIMITS, Stand, wait_until};
 
 /// Numbers from a fixed seed.
 struct Random(u64);
@@ -145,8 +145,9 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
 
 /// A load that writes and reads back, while a disk or a controller fails and comes back.
 fn breaking_suite(stand: &Stand, name: &str, faults: &str) -> String {
+    let limits = NO_LIMITS.replace("6h", "20s");
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\norder = \"grouped\"\nrepeats = {REPEATS}\nwarmup = 0\nsample_hertz = 5\ntimeout = \"20s\"\n{NO_GATES}\
+        "name = \"t\"\ntitle = \"t\"\norder = \"grouped\"\nrepeats = {REPEATS}\nwarmup = 0\nsample_hertz = 5\n{limits}\
          [[scenario]]\nname = \"load\"\ninstrument = \"fio\"\nparameters = {{ rw = \"randwrite\", bs = \"64k\", \
          verify = \"marks\", rate_iops = 250, rate_process = \"linear\" }}\nfaults = {faults}\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n"

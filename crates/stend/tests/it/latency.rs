@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use crate::common::histories::Template;
-use crate::common::{NO_GATES, Stand, instruments, probe};
+use crate::common::{NO_LIMITS, Stand, instruments, probe};
 
 /// A suite of one scenario, whose instrument says that it counted these latencies.
 fn suite(stand: &Stand, counts: &str) -> String {
     let script = instruments().join("latencies.sh");
     let text = format!(
-        "name = \"test\"\ntitle = \"latencies\"\nsample_hertz = 0\nrepeats = 3\nwarmup = 1\n{NO_GATES}\
+        "name = \"test\"\ntitle = \"latencies\"\nsample_hertz = 0\nrepeats = 3\nwarmup = 1\n{NO_LIMITS}\
          [[scenario]]\nname = \"calls\"\ncommand = [\"sh\", {script:?}, {counts:?}]\n\
          metrics = [{{ name = \"latency p50\", value = \"latency_p50_ns\", unit = \"ns\", better = \"lower\" }}]\n"
     );

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Ended, Gate, NO_GATES, Stand};
+use crate::common::{Ended, Gate, NO_LIMITS, Stand};
 use serde_json::Value;
 
 /// Whether fio is here. Under CI it must be.
@@ -143,7 +143,7 @@ fn numbers(stand: &Stand, head: &str, numbers: &str) -> String {
     let words: Vec<_> = numbers.split(' ').map(|number| format!("\"{number}\"")).collect();
     let text = format!(
         "name = \"t\"\ntitle = \"t\"\nsample_hertz = 0\norder = \"grouped\"\nrepeats = 6\n\
-         {NO_GATES}\
+         {NO_LIMITS}\
          [[scenario]]\nname = \"load\"\ncommand = [\"sh\", \"{{suite_directory}}/numbers.sh\", \"{{suite_directory}}/count\", {}]\n\
          metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n{head}\n",
         words.join(", ")

@@ -18,6 +18,7 @@ name = "own"
 title = "A script"
 repeats = 2
 warmup = 0
+timeout = "6h"
 [gates]
 foreign_cpu = "off"
 steal = "off"

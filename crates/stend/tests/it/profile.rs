@@ -4,7 +4,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::common::{NO_GATES, Stand, ended, wait_until};
+use crate::common::{NO_LIMITS, Stand, ended, wait_until};
 use serde_json::Value;
 
 /// A perf that samples nothing itself. `record` runs the command, `script` prints what a real one printed; what else it does is in the
@@ -143,7 +143,7 @@ fn the_real_perf_sees_both_ends_of_a_pipe_in_the_kernel() {
     let stand = Stand::new();
     let suite = stand.path().join("pipe.toml");
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nrepeats = 3\nwarmup = 0\n{NO_GATES}\
+        "name = \"t\"\ntitle = \"t\"\nrepeats = 3\nwarmup = 0\n{NO_LIMITS}\
         [[scenario]]\nname = \"pipe\"\ninstrument = \"stend-probe pipe\"\n\
         parameters = {{ writer = \"write\", reader = \"read\", chunk = \"64KiB\", cores = \"same\", seconds = \"0.5\" }}\n\
         metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n"

@@ -121,6 +121,17 @@ impl<'a> Server<'a> {
         Answer::read(&mut self.send(method, path, headers, body))
     }
 
+    /// The same, until its fleet answers it: on a busy machine a member may take longer than it is waited for.
+    pub(crate) fn ask_fleet(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        let mut answer = None;
+        wait_until("the fleet answers", || {
+            let got = self.ask(method, path, headers, body);
+            answer = (got.status != 503).then_some(got);
+            answer.is_some()
+        });
+        answer.expect("it was waited for")
+    }
+
     /// Sends a file.
     pub(crate) fn send_bytes(&self, path: &str, bytes: &[u8]) -> Answer {
         let mut stream = TcpStream::connect(&self.address).unwrap();

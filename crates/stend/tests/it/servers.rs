@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{Gate, NO_GATES, Stand, environment, in_own_mounts, interrupt, wait_until};
+use crate::common::{Gate, NO_LIMITS, Stand, environment, in_own_mounts, interrupt, wait_until};
 
 /// A server as a user writes one: nbdkit with a disk in memory.
 const DISK: &str = "title = \"a disk in memory\"\nprogram = \"nbdkit\"\npackage = \"nbdkit\"\nversion = [\"--version\"]\nports = [\"nbd\"]\n\
@@ -22,7 +22,7 @@ echo '{\"event\":\"repeat\",\"wall_ns\":1000000,\"work\":{\"operations\":1000},\
 echo '{\"event\":\"end\",\"repeats\":1}'\n";
     fs::write(stand.path().join("load.sh"), format!("#!/bin/sh\n{script}\n{prints}")).unwrap();
     let text = format!(
-        "name = \"own\"\ntitle = \"a server of one's own\"\nwarmup = 0\nsample_hertz = 0\n{head}\n{NO_GATES}\n[[scenario]]\nname = \"one\"\n\
+        "name = \"own\"\ntitle = \"a server of one's own\"\nwarmup = 0\nsample_hertz = 0\n{head}\n{NO_LIMITS}\n[[scenario]]\nname = \"one\"\n\
          server = \"disk.toml\"\ncommand = [\"sh\", \"{{suite_directory}}/load.sh\", \"@nbd@\", \"@directory@\", \"@size@\"]\n\
          metrics = [{{ name = \"rate\", value = \"operations/wall\", unit = \"op/s\", better = \"higher\" }}]\n"
     );

@@ -100,7 +100,7 @@ fn with_gate(stand: &Stand, gate: &Gate, program: &str, free: &str) -> String {
 /// A suite that reads its LUNs at random.
 fn suite(stand: &Stand, repeats: u32) -> String {
     let text = format!(
-        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\n\
+        "name = \"t\"\ntitle = \"t\"\nrepeats = {repeats}\nwarmup = 0\nsample_hertz = 0\ntimeout = \"6h\"\n\
          gates = {{ steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }}\n\
          [[scenario]]\nname = \"read\"\ninstrument = \"fio\"\n\
          parameters = {{ rw = \"randread\", luns = 1, size = \"1GiB\", iodepth = 4, runtime = \"200ms\" }}\n\

@@ -104,7 +104,7 @@ fn killed_while_it_starts_its_servers_nothing_of_them_is_left_after_clean() {
 
 /// A suite that writes with marks and reads back.
 fn suite(stand: &Stand) -> String {
-    let text = "name = \"t\"\ntitle = \"t\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\n\
+    let text = "name = \"t\"\ntitle = \"t\"\nrepeats = 1\nwarmup = 0\nsample_hertz = 0\ntimeout = \"6h\"\n\
          gates = { steal = \"off\", frequency_fall = \"off\", swapping = \"off\", throttling = \"off\" }\n\
          [[scenario]]\nname = \"write\"\ninstrument = \"fio\"\n\
          parameters = { rw = \"write\", luns = 1, size = \"1GiB\", iodepth = 4, loops = 1, verify = \"marks\" }\n\

@@ -1,7 +1,7 @@
 //! What is watched of a target while fio loads it, and of the load itself.
 
 use crate::common::pools::{SMALL, pools_can_be_made};
-use crate::common::{NO_GATES, Stand};
+use crate::common::{NO_LIMITS, Stand};
 use serde_json::Value;
 
 const HEAD: &str = "name = \"watched\"\ntitle = \"t\"\nrepeats = 1\nwarmup = 0\norder = \"grouped\"\n";
@@ -12,7 +12,7 @@ const SCENARIO: &str = "[[scenario]]\nname = \"s\"\ninstrument = \"fio\"\n\
 
 fn suite(stand: &Stand, more: &str) -> String {
     let path = stand.path().join("watched.toml");
-    std::fs::write(&path, format!("{HEAD}{NO_GATES}{SCENARIO}{more}]\n")).unwrap();
+    std::fs::write(&path, format!("{HEAD}{NO_LIMITS}{SCENARIO}{more}]\n")).unwrap();
     path.to_str().unwrap().to_owned()
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use stend_testing::have;
 
-use crate::common::{Gate, NO_GATES, Stand, ended, environment, executable, in_own_mounts, path_with, probe};
+use crate::common::{Gate, NO_LIMITS, Stand, ended, environment, executable, in_own_mounts, path_with, probe};
 
 /// Writes a suite of these scenarios, whose first metric is a throughput.
 fn suite(stand: &Stand, head: &str, scenarios: &[&str]) -> String {
@@ -30,7 +30,7 @@ fn a_compressor_that_loses_a_page_does_not_count() {
             "name = \"{files}\"\ninstrument = \"gzip\"\nparameters = {{ pages = 3, level = 1, files = \"{files}\" }}"
         )
     };
-    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_GATES}"), &[&pages("one"), &pages("each")]);
+    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_LIMITS}"), &[&pages("one"), &pages("each")]);
     stand.fine(&["run", &suite, "--quiet"]);
     let run = stand.json(&["show", "last"])["run"].clone();
     for repeat in run["repeats"].as_array().unwrap() {
@@ -60,7 +60,7 @@ fn what_a_machine_lacks_is_left_out_and_what_scales_is_held_against_linear() {
     let unknown =
         "name = \"rc4\"\ninstrument = \"openssl\"\nparameters = { algorithm = \"rc4\", provider = \"nowhere\" }";
     let disk = "name = \"disk\"\ninstrument = \"hdparm\"\nverification = \"none\"";
-    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_GATES}"), &[copy, twice, unknown, disk]);
+    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_LIMITS}"), &[copy, twice, unknown, disk]);
     // No block device lies below a file system of the kernel's own.
     let hdparm = stand.path().join("programs/hdparm");
     std::fs::create_dir_all(hdparm.parent().unwrap()).unwrap();
@@ -98,7 +98,7 @@ fn hdparm_reads_the_disk_that_the_runs_files_lie_on() {
     let (stand, gate) = (Stand::new(), Gate::new());
     let hdparm = "name = \"{read}\"\ninstrument = \"hdparm\"\nverification = \"none\"\nparameters = { read = \"{read}\" }\n\
         matrix = { read = [\"disk\", \"cache\"] }";
-    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_GATES}"), &[hdparm]);
+    let suite = suite(&stand, &format!("sample_hertz = 0\n{NO_LIMITS}"), &[hdparm]);
     let script = r#"
         PATH=$PATH:/usr/sbin:/sbin
         truncate -s 64M "$DIRECTORY/disk" && mkfs.ext4 -q "$DIRECTORY/disk" && mkdir "$DIRECTORY/mounted" || exit
@@ -169,7 +169,7 @@ fn a_machine_that_heat_slows_down_is_caught_and_shown_on_the_axis_of_time() {
     executable(&wrapper, &text);
     executable(&script, HEATING);
     let command = format!("name = \"heating\"\ncommand = [\"sh\", {script:?}, {root:?}, {samples:?}]");
-    let gates = NO_GATES.replace("frequency_fall = \"off\"\n", "");
+    let gates = NO_LIMITS.replace("frequency_fall = \"off\"\n", "");
     let suite = suite(&stand, &format!("sample_hertz = 20\n{gates}"), &[&command]);
     let run = ended(stand.command(&["run", &suite, "--no-progress"]).env("STEND_PROBE", &wrapper));
     assert_eq!(run.status, Some(3), "{}\n{}", run.out, run.err);

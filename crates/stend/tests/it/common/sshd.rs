@@ -11,7 +11,7 @@ use std::thread;
 
 use serde_json::Value;
 
-use super::{Ended, Gate, NO_GATES, Stand, executable, on_path};
+use super::{Ended, Gate, NO_LIMITS, Stand, executable, on_path};
 
 /// What is on a stand's PATH: a shell, tar, and a compiler with its parts.
 pub(crate) const PROGRAMS: [&str; 5] = ["sh", "tar", "cc", "as", "ld"];
@@ -23,6 +23,7 @@ title = "two seconds"
 repeats = 6
 warmup = 0
 sample_hertz = 0
+timeout = "6h"
 [gates]
 foreign_cpu = "off"
 steal = "off"
@@ -245,7 +246,7 @@ impl Sshd {
     pub(crate) fn gated_suite(&self) -> String {
         let path = self.stand.path().join("gated.toml");
         let text = format!(
-            "name = \"gated\"\ntitle = \"as far as a gate\"\nrepeats = 6\nwarmup = 0\nsample_hertz = 0\n{NO_GATES}\
+            "name = \"gated\"\ntitle = \"as far as a gate\"\nrepeats = 6\nwarmup = 0\nsample_hertz = 0\n{NO_LIMITS}\
              [[scenario]]\nname = \"one\"\ncommand = [\"gated\"]\n\
              metrics = [{{ name = \"throughput\", value = \"bytes/wall\", unit = \"B/s\", better = \"higher\" }}]\n"
         );
