@@ -66,9 +66,8 @@ fn what_a_machine_lacks_is_left_out_and_what_scales_is_held_against_linear() {
     std::fs::create_dir_all(hdparm.parent().unwrap()).unwrap();
     executable(&hdparm, "#!/bin/sh\necho 'hdparm v9.65'\n");
     let path = format!("{}:{}", hdparm.parent().unwrap().display(), std::env::var("PATH").unwrap());
-    let work = "/dev/shm/stend-wrestling-test";
-    let run = ended(stand.command(&["run", &suite, "--no-progress"]).env("PATH", path).env("STEND_WORK", work));
-    let _ = std::fs::remove_dir_all(work);
+    let work = tempfile::tempdir_in("/dev/shm").unwrap();
+    let run = ended(stand.command(&["run", &suite, "--no-progress"]).env("PATH", path).env("STEND_WORK", work.path()));
     assert_eq!(run.status, Some(0), "{}\n{}", run.out, run.err);
     for said in [
         "left out: scenarios that take more processors than the ",
