@@ -92,14 +92,22 @@ umask 022
 export TMPDIR="$PWD" DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
 mkdir image
 mmdebstrap --quiet --mode=root --variant=minbase --format=null --architectures="$architecture" --include="$packages" \
-    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-    --customize-hook="sh fill-disk.sh \"\$1\" $size $*" "$release" - ${mirror:+"$mirror"} >/dev/null
+    --extract-hook='sh leave-out.sh "$1"' --customize-hook="sh fill-disk.sh \"\$1\" $size $*" "$release" - ${mirror:+"$mirror"} >/dev/null
 qemu-img convert -O qcow2 disk.raw image/disk.qcow2
 rm disk.raw
 (cd image && sha256sum disk.qcow2 kernel initrd >sha256)
 chmod a-w image/*
 mkdir -p "${kept%/*}"
 mv -T image "$kept"
+"#;
+/// When dpkg itself is there, and little else. mmdebstrap's own --dpkgopt=path-exclude=… runs a Python program for each essential package.
+const LEAVE_OUT: &str = r#"
+set -eu
+cd "$1"
+for documents in doc man locale; do
+    rm -rf usr/share/$documents/*
+    echo "path-exclude=/usr/share/$documents/*"
+done >etc/dpkg/dpkg.cfg.d/stend
 "#;
 const FILL_DISK: &str = r#"
 set -eu
@@ -258,7 +266,7 @@ fn check_at(host: &dyn Host, directory: &str) -> Result<(), Refusal> {
 /// The digest of all that decides what an image is.
 fn key(image: &Image) -> String {
     let text = serde_json::to_string(image).expect("an image has only texts and numbers");
-    digest_of([text.as_str(), MAKE, FILL_DISK, SEED_UNIT, SSH_UNIT, NETWORK, TIMES].join("\0").as_bytes())
+    digest_of([text.as_str(), MAKE, LEAVE_OUT, FILL_DISK, SEED_UNIT, SSH_UNIT, NETWORK, TIMES].join("\0").as_bytes())
 }
 
 /// What makes an image: files in the directory of the guest or server that takes it, and a command. Nothing if the image is there.
@@ -274,7 +282,7 @@ pub(super) fn things(image: &Image, kept: &Kept, home: &str) -> Vec<Thing> {
     ];
     let given = image.files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let in_guest = in_guest.into_iter().chain(given).map(|(path, text)| (format!("files/{path}"), text.to_owned()));
-    let scripts = [("make-image.sh", MAKE), ("fill-disk.sh", FILL_DISK)];
+    let scripts = [("make-image.sh", MAKE), ("leave-out.sh", LEAVE_OUT), ("fill-disk.sh", FILL_DISK)];
     let scripts = scripts.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let words = ["sh", "-c", AS_ROOT, "sh", "sh", "make-image.sh", &image.release];
     let words = words.into_iter().chain([image.architecture.of_debian()]).map(str::to_owned);
