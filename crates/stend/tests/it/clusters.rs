@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::common::pools::{says, words};
-use crate::common::{Ended, NO_LIMITS, Stand, ended, wait_until};
+use crate::common::{Ended, NO_LIMITS, Stand, ended, no_gates, wait_until};
 use crate::guests::guests_can_be_made;
 use crate::servers::nothing_is_left;
 
@@ -38,8 +38,8 @@ fn own_suite(stand: &Stand) -> String {
     let server = changed(server, of_veth, "peer name eth0 address fe:ff:ff:ff:ff:0$number netns");
     let suite = changed(read("suites/virtual.toml"), "cluster = \"libvirt\"", "cluster = \"libvirt.toml\"");
     let gates = suite.lines().find(|line| line.starts_with("gates = ")).unwrap().to_owned();
-    let suite = changed(suite, "timeout = \"15min\"\n", "");
-    let suite = format!("{}\n{NO_LIMITS}", changed(suite, &gates, ""));
+    let suite = changed(suite, "timeout = \"15min\"", "timeout = \"6h\"");
+    let suite = format!("{}\n{}", changed(suite, &gates, ""), no_gates());
     for (name, text) in [("small.toml", image), ("libvirt.toml", server), ("own.toml", suite)] {
         fs::write(stand.path().join(name), text).unwrap();
     }

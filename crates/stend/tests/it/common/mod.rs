@@ -28,6 +28,11 @@ fn patience() -> Duration {
 pub(crate) const NO_LIMITS: &str = "timeout = \"6h\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
     swapping = \"off\"\nthrottling = \"off\"\n";
 
+/// The gates alone, for the end of a suite that says its own time.
+pub(crate) fn no_gates() -> &'static str {
+    &NO_LIMITS[NO_LIMITS.find('[').unwrap()..]
+}
+
 /// A place of its own: store, work directory and suites.
 pub(crate) struct Stand {
     directory: TempDir,
@@ -140,7 +145,7 @@ impl Stand {
     /// Writes a suite of instruments from `tests/instruments`, each with its arguments, and gives its path.
     pub(crate) fn suite(&self, head: &str, scenarios: &[(&str, &str)]) -> String {
         use std::fmt::Write as _;
-        let limits = if head.contains("timeout = ") { &NO_LIMITS[NO_LIMITS.find('[').unwrap()..] } else { NO_LIMITS };
+        let limits = if head.contains("timeout = ") { no_gates() } else { NO_LIMITS };
         let mut text =
             format!("name = \"test\"\ntitle = \"instruments written in sh\"\nsample_hertz = 0\n{head}\n{limits}");
         for (name, call) in scenarios {
