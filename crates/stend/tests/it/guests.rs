@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::etcd::Etcd;
 use crate::common::pools::{own_name, says};
-use crate::common::{Stand, path_with, running, wait_until};
+use crate::common::{Stand, on_path, path_with, running, wait_until};
 use crate::nodes::join_quickly;
 use crate::serve::Server;
 
@@ -79,8 +79,11 @@ impl<F: Fn(&[&str]) -> Command> Drop for Down<'_, F> {
     }
 }
 
+/// The processes of a guest, also of one that a stand-in of QEMU has started.
 fn guests(name: &str) -> Vec<rustix::process::Pid> {
-    running(&["qemu-system-x86_64", "-name", &format!("stend-{name}")])
+    let program = "qemu-system-x86_64";
+    let of = |program: &str| running(&[program, "-name", &format!("stend-{name}")]);
+    [of(program), of(&on_path(program))].concat()
 }
 
 /// What is left of a guest: its processes, directories and control groups.
@@ -231,11 +234,15 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(rigs(), serde_json::json!([]));
     assert_eq!(left(&stand, address.trim_start_matches("vm:")), [""; 0]);
 
-    // One that stays; that it boots need not be seen again.
+    // One that stays; that it boots need not be seen again, and takes the processor from other tests.
     let at_once = "until [ -S qmp.sock ]; do sleep 0.1; done; exit 0";
+    let paused = "set -- \"$@\" -S";
+    path_with(&stand, "qemu-system-x86_64", paused);
     let path = path_with(&stand, "ssh", at_once);
     let made = stand.command(&[&up[..], &["--json"]].concat()).env("PATH", path).output().unwrap();
-    fs::remove_file(stand.path().join("programs/ssh")).unwrap();
+    for program in ["ssh", "qemu-system-x86_64"] {
+        fs::remove_file(stand.path().join("programs").join(program)).unwrap();
+    }
     let made = serde_json::from_slice::<Value>(&made.stdout).unwrap()["rigs"][0].clone();
     let address = format!("vm:{name}");
     assert_eq!((&made["state"], &made["guest"]["address"]), (&"up".into(), &address.as_str().into()), "{made}");
@@ -387,7 +394,7 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     assert_eq!(left(&stand, &name), [""; 0]);
 
     // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at.
-    let path = path_with(&stand, "qemu-system-x86_64", "set -- \"$@\" -S");
+    let path = path_with(&stand, "qemu-system-x86_64", paused);
     let clock = "[ \"$3\" != /proc/uptime ] || { echo m >>minutes; echo $(($(wc -l <minutes) * 60)); exit; }";
     path_with(&stand, "cut", &clock.replace("minutes", stand.path().join("minutes").to_str().unwrap()));
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
