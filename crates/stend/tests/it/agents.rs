@@ -11,9 +11,6 @@ use crate::common::{Gate, Stand, wait_until};
 use crate::nodes::{archived, join_quickly, own_address, quick_node, two_nodes};
 use crate::serve::{Server, gate, short_on};
 
-/// What a node says that does not hear of its fleet.
-const DEAF: &str = "does not hear of the fleet";
-
 /// A machine with an agent.
 struct Agent {
     stand: Stand,
@@ -34,9 +31,9 @@ impl Agent {
     fn invited(mut stand: Stand, invitation: &str) -> Self {
         loop {
             let mut agent = Self::start(stand, &[invitation]);
-            let first = agent.says();
-            if !first.contains(DEAF) {
-                assert!(first.contains("asks node"), "{first}");
+            let answer = agent.answer();
+            if !answer.contains("does not hear of the fleet") {
+                assert!(answer.contains("asks node"), "{answer}");
                 return agent;
             }
             stand = agent.kill();
@@ -60,10 +57,15 @@ impl Agent {
         String::from_utf8(bytes.collect()).unwrap()
     }
 
+    /// The first line that it says but those that it tries again.
+    fn answer(&mut self) -> String {
+        std::iter::repeat_with(|| self.says()).find(|line| !line.contains("no node answers")).unwrap()
+    }
+
     /// Waits until it has a node's answer.
     fn ready(mut self) -> Self {
-        let first = std::iter::repeat_with(|| self.says()).find(|line| !line.contains(DEAF)).unwrap();
-        assert!(first.contains("asks node"), "{first}");
+        let answer = self.answer();
+        assert!(answer.contains("asks node"), "{answer}");
         self
     }
 
@@ -179,11 +181,10 @@ fn an_agent_waits_for_a_node_that_answers() {
     let stand = Agent::invited(Stand::new(), &invitation(&one, &["--agent", "gamma"])).kill();
     alpha.kill(rustix::process::Signal::KILL);
     let mut agent = Agent::start(stand, &[]);
-    let mut lines = std::io::BufReader::new(agent.child.stderr.take().unwrap()).lines();
-    let line = lines.next().unwrap().unwrap();
+    let line = agent.says();
     assert!(line.contains("no node answers"), "{line}");
     let _alpha = node();
-    let line = lines.map(Result::unwrap).find(|line| !line.contains("no node answers")).unwrap();
+    let line = agent.answer();
     assert!(line.contains("asks node alpha"), "{line}");
 }
 
