@@ -61,8 +61,8 @@ static void apply(const struct kuzma_context *context, enum operation operation,
 	}
 }
 
-/* A long message, what comes of it by nothing but encryption and decryption of single blocks, and the register before each of them. So any
- * part of it is a message whose result is there. */
+/* A long message, what comes of it by nothing but encryption and decryption of single blocks, and the register before
+ * each of them. So any part of it is a message whose result is there. */
 static struct {
 	uint8_t input[16 * STREAM], expected[16 * STREAM], iv[STREAM + 1][16];
 } stream;

@@ -100,7 +100,7 @@ chmod a-w image/*
 mkdir -p "${kept%/*}"
 mv -T image "$kept"
 "#;
-/// When dpkg itself is there, and little else. mmdebstrap's own --dpkgopt=path-exclude=… runs a Python program for each essential package.
+/// Leaves documents out as soon as dpkg has been unpacked. For --dpkgopt=path-exclude=… mmdebstrap runs a Python program for each essential package.
 const LEAVE_OUT: &str = r#"
 set -eu
 cd "$1"
