@@ -16,7 +16,7 @@ use super::basics::Basic;
 use super::control_group::{Counters, Groups, Hierarchies};
 use super::ledger::Begun;
 use super::plan::Plan;
-use super::shell::{plain, shell};
+use super::shell::{AGAIN, plain, shell};
 use super::thing::{Made, Thing, things};
 use super::{Obstacle, Refusal, Up, image, inside, listed, make_whole, real_path, take_down_at, token, vm};
 use stend_stand::host::{Command, Host, HostError, Local};
@@ -163,10 +163,10 @@ echo "${said:-$name: exit status $status}" >&2
 exit "$status"
 "#;
 /// The server is in its control groups before it is what it is, so that nothing that it does is missed. It keeps a parent, because some end with
-/// theirs.
+/// theirs; that one's number is printed.
 const START: &str = r#"
-home=$1 ports=$2 ready=$3 restarts=$4 patience=$5 console=$6
-shift 6
+home=$1 restarts=$2
+shift 2
 cd "$home" || exit
 ulimit -n "$(ulimit -H -n)" 2>/dev/null
 setsid sh -c '
@@ -184,7 +184,13 @@ while
 do :; done
 wait
 ' stend-server "$home.pid" "$restarts" "$@" </dev/null >>"$home.said" 2>&1 &
-keeper=$!
+echo $!
+"#;
+/// Starts it, and waits until it is ready: without the lock, so that whoever takes it away need not wait as long, and ends this first.
+const AWAIT: &str = r#"
+home=$1 ports=$2 ready=$3 patience=$4 console=$5
+shift 5
+keeper=$("$@") && cd "$home" || exit
 runs() { grep -q '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$keeper/status" 2>/dev/null; }
 listens() {
     for port in $ports; do
@@ -316,10 +322,13 @@ impl Made for Daemon {
         let ports: Vec<_> = self.ports.iter().map(ToString::to_string).collect();
         let (ports, ready) = (ports.join(" "), quoted(&self.ready));
         let (restarts, patience) = (if self.restarts { "yes" } else { "" }, self.patience.to_string());
-        let first = [self.home.as_str(), &ports, &ready, restarts, &patience, self.console.unwrap_or_default()];
-        let words = first.into_iter().chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
+        let words = [&*self.home, restarts].into_iter().chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
         let words = words.chain(self.under.iter().chain(&self.words).map(String::as_str));
-        shell(ledger, &format!("{TELL}{START}"), &words.collect::<Vec<_>>())
+        let start = shell(ledger, START, &words.collect::<Vec<_>>()).words;
+        let script = format!("{AGAIN}{TELL}{AWAIT}");
+        let first = ["sh", "-c", &script, "stend-server", &self.home, &ports, &ready, &patience];
+        let first = first.into_iter().chain([self.console.unwrap_or_default()]);
+        Command::new(first.chain(start.iter().map(String::as_str)))
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {

@@ -29,7 +29,7 @@ flock 9 || exit
 
 /// Waits for a moment; after so many times it says what did not come, and ends. `tries=0` begins anew. A busy disk may keep a device in use for
 /// half a minute.
-const AGAIN: &str = r#"
+pub(in crate::rig) const AGAIN: &str = r#"
 tries=0 most=600
 again() {
     tries=$((tries + 1))

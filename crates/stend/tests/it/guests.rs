@@ -375,7 +375,8 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let images = || fs::read_dir(stand.path().join("work/images")).map(|all| all.flatten().collect::<Vec<_>>());
     let image = images().unwrap()[0].path();
     let made_at = fs::metadata(image.join("disk.qcow2")).unwrap().modified().unwrap();
-    let mut booting = stand.command(&run).spawn().unwrap();
+    let path = path_with(&stand, "qemu-system-x86_64", paused);
+    let mut booting = stand.command(&run).env("PATH", path).spawn().unwrap();
     let killed_name = || rigs()[0]["name"].as_str().map(str::to_owned);
     wait_until("the guest boots", || killed_name().is_some_and(|name| !guests(&name).is_empty()));
     booting.kill().unwrap();

@@ -333,9 +333,9 @@ fn where_a_port_is_taken_meanwhile_another_is_tried() {
     nothing_is_left(&stand);
 }
 
-/// One that never gets ready is not waited for, and is gone.
+/// One that never gets ready is not waited for, and is gone: at once if the run is interrupted, and with `clean` if it is killed.
 #[test]
-fn a_server_that_starts_can_be_interrupted() {
+fn what_waits_for_a_server_is_ended() {
     let (stand, suite) = stand("", "repeats = 1");
     if !stend_testing::have("nbdkit") {
         return;
@@ -343,12 +343,22 @@ fn a_server_that_starts_can_be_interrupted() {
     let asked = stand.path().join("asked");
     let ready = format!("ready = [\"sh\", \"-c\", \"touch '{}'; exec sleep 31536000\"]\n[settings]", asked.display());
     fs::write(stand.path().join("disk.toml"), DISK.replace("[settings]", &ready)).unwrap();
-    let mut command = stand.command(&["run", &suite, "--no-progress"]);
-    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_until("it is asked whether it is ready", || asked.exists());
-    interrupt(&child);
-    let output = child.wait_with_output().unwrap();
+    let begun = || {
+        let mut command = stand.command(&["run", &suite, "--no-progress"]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        wait_until("it is asked whether it is ready", || asked.exists());
+        child
+    };
+    let interrupted = begun();
+    interrupt(&interrupted);
+    let output = interrupted.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    nothing_is_left(&stand);
+    fs::remove_file(&asked).unwrap();
+    let mut killed = begun();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    stand.fine(&["clean"]);
     nothing_is_left(&stand);
 }
 
