@@ -124,13 +124,13 @@ pub struct Command {
 }
 
 impl Command {
-    /// A command of these words, with half a minute to end.
+    /// A command of these words, with five minutes to end: on a machine that is busy and has slow disks the least takes half of one.
     pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>) -> Self {
         Self {
             words: words.into_iter().map(Into::into).collect(),
             environment: BTreeMap::new(),
             directory: None,
-            timeout: Duration::from_secs(30),
+            timeout: Duration::from_secs(300),
         }
     }
 }
