@@ -89,7 +89,8 @@ set -eu
 release=$1 architecture=$2 packages=$3 size=$4 kept=$5 mirror=$6
 shift 6
 umask 022
-export TMPDIR="$PWD" DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+# The kernel's package would make an initrd, and what makes it for that package another: one is enough, when all is there.
+export TMPDIR="$PWD" DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 INITRD=No
 mkdir image
 mmdebstrap --quiet --mode=root --variant=minbase --format=null --architectures="$architecture" --include="$packages" \
     --extract-hook='sh leave-out.sh "$1"' --customize-hook="sh fill-disk.sh \"\$1\" $size $*" "$release" - ${mirror:+"$mirror"} >/dev/null
@@ -117,7 +118,10 @@ cp -r --no-preserve=ownership files/. "$root/"
 chroot "$root" systemctl --quiet enable stend-seed.service stend-ssh.service systemd-networkd.service
 [ $# -eq 0 ] || chroot "$root" systemctl --quiet disable "$@"
 newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
-cp "$(newest "$root"/boot/vmlinu[xz]-*)" image/kernel
+kernel=$(newest "$root"/boot/vmlinu[xz]-*)
+kernel=${kernel##*/}
+chroot "$root" env -u INITRD run-parts --arg="${kernel#*-}" --arg="/boot/$kernel" /etc/kernel/postinst.d
+cp "$root/boot/$kernel" image/kernel
 cp "$(newest "$root"/boot/initrd.img-*)" image/initrd
 chroot "$root" dpkg-query -W >image/packages
 rm -rf "$root"/boot/* "$root"/etc/ssh/ssh_host_* "$root"/var/lib/dbus/machine-id "$root"/var/cache/apt/*.bin "$root"/var/lib/apt/lists/*
