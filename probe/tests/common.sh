@@ -84,6 +84,15 @@ emulated() {
 	[ -z "${SKIPPED:-}" ] || echo "$1: $2" >>"$SKIPPED"
 }
 
+# json NAME: what the last command printed must be lines of JSON. `finish` looks at all of them at once: to start a program takes
+# most of the time under an emulator and under sanitizers.
+json() {
+	{
+		printf '\036%s\n' "$1"
+		cat "$work/lines"
+	} >>"$work/json"
+}
+
 # run NAME COMMAND...: an instrument. Valid lines, one begin first, one repeat that passed, one end last.
 run() {
 	name=$1
@@ -91,7 +100,7 @@ run() {
 	"$@" >"$work/lines" 2>"$work/err" </dev/null
 	got=$?
 	ok "$name: status" [ "$got" -eq 0 ]
-	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	json "$name"
 	# One program for all of them: under an emulator and under sanitizers this is done thousands of times.
 	missing=$(awk '
 		NR == 1 { begins = index($0, "{\"event\":\"begin\",\"wire\":1,") == 1 }
@@ -108,6 +117,14 @@ run() {
 }
 
 finish() {
+	if [ -e "$work/json" ]; then
+		if "$json_check" "$work/json" >&2; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			echo "failed: lines are JSON" >&2
+		fi
+	fi
 	echo "$passed passed, $failed failed"
 	[ "$failed" -eq 0 ]
 }

@@ -1,5 +1,6 @@
-/* Whether each line of a file is one JSON object (RFC 8259), in valid UTF-8 for what concerns the first byte. With
- * --whole: whether the whole file is one. Exit status 0: yes. Not itself a test. */
+/* Whether each line of a file is one JSON object (RFC 8259), in valid UTF-8 for what concerns the first byte, and there
+ * is one. A line that begins with a record separator names those that follow it, of which there must be one too. With
+ * --whole: whether the whole file is one object. Exit status 0: yes. Not itself a test. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,12 +114,21 @@ static bool object(const char *at)
 	return *at == '\0';
 }
 
+static bool some_lines(const char *name, unsigned lines)
+{
+	if (lines == 0)
+		fprintf(stderr, "%sthere are no lines\n", name);
+	return lines > 0;
+}
+
 int main(int argc, char **argv)
 {
 	static char text[1 << 22];
 	bool whole = argc > 2 && strcmp(argv[1], "--whole") == 0;
 	FILE *file = argc > 1 ? fopen(argv[argc - 1], "r") : NULL;
+	char name[256] = "";
 	unsigned lines = 0;
+	bool right = true;
 
 	if (file == NULL)
 		return 2;
@@ -128,12 +138,15 @@ int main(int argc, char **argv)
 		return object(text) ? 0 : 1;
 	}
 	while (fgets(text, sizeof text, file) != NULL) {
-		lines++;
-		if (!object(text)) {
-			fprintf(stderr, "line %u is no JSON object: %s\n", lines, text);
-			return 1;
+		if (text[0] == '\036') {
+			right &= name[0] == '\0' || some_lines(name, lines);
+			snprintf(name, sizeof name, "%.*s: ", (int)strcspn(text + 1, "\n"), text + 1);
+			lines = 0;
+		} else if (lines++, !object(text)) {
+			fprintf(stderr, "%sline %u is no JSON object: %s\n", name, lines, text);
+			right = false;
 		}
 	}
 	fclose(file);
-	return lines > 0 ? 0 : 1;
+	return some_lines(name, lines) && right ? 0 : 1;
 }

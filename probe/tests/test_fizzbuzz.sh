@@ -13,7 +13,7 @@ carried() {
 		"$probe" fizzbuzz --verify --bytes 3MB >"$work/lines" 2>"$work/err"
 	got=$?
 	ok "$name: exit status $got instead of $expected" [ "$got" -eq "$expected" ]
-	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	json "$name"
 	ok "$name: $words" grep -q "$words" "$work/lines"
 }
 
@@ -91,7 +91,7 @@ for reader in read readv splice-pipe tee splice-file read-enlarged; do
 			*)
 				ok "$writer to $reader: wrong bytes are found" [ "$wrong" -eq 1 ]
 				ok "$writer to $reader: and counted" grep -q '"wrong_bytes":[1-9]' "$work/lines"
-				ok "$writer to $reader: lines are JSON" "$json_check" "$work/lines" ;;
+				json "$writer to $reader" ;;
 			esac ;;
 		esac
 	done

@@ -34,7 +34,7 @@ corrupt() { # NAME COMMAND...: without --seconds
 		break
 	done
 	ok "$name: status" [ "$got" -eq 0 ]
-	ok "$name: lines are JSON" "$json_check" "$work/lines"
+	json "$name"
 	ok "$name: corrupt, and how much" grep -q '"check":"corrupt","wrong":[1-9][0-9]*,"words":[1-9]' "$work/lines"
 }
 
