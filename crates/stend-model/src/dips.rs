@@ -2,6 +2,7 @@
 //! from the marks and the series that were stored.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::cause::Cause;
 use crate::metric::Unit;
@@ -30,11 +31,11 @@ pub struct Dip {
     pub unit: Unit,
     /// The median of the windows before it.
     pub before: f64,
-    /// The lowest window after it, until the load was back, or to its end.
+    /// The lowest window after it, until the next one or to the load's end.
     pub lowest: f64,
-    /// What had happened last when the load fell, if that was something else.
+    /// What had happened last when the load fell so low, if that was something else.
     pub fell_after: Option<Label>,
-    /// How long after the fault the load was back for two windows together. `None`: not before its end.
+    /// How long after the fault the load was back from there, for two windows together. `None`: not before its end.
     pub length_ns: Option<i64>,
 }
 
@@ -74,29 +75,43 @@ pub fn dips(repeat: &Repeat, series: &[&Series]) -> Vec<Dip> {
         let before =
             (values.len() >= LEAST_WINDOWS).then(|| median(&values)).flatten().filter(|before| *before > 0.0)?;
         let after: Vec<_> = windows.iter().filter(|(t_ns, _)| *t_ns > fault.t_ns && *t_ns <= until).collect();
-        let fell = (!after.is_empty()).then(|| after.iter().position(|(_, value)| *value < BACK * before))?;
-        let Some(fell) = fell else {
-            let lowest = after.iter().map(|(_, value)| *value).fold(before, f64::min);
-            return Some(Dip {
-                fault: fault.label.clone(),
-                unit,
-                before,
-                lowest,
-                fell_after: None,
-                length_ns: Some(0),
-            });
+        let lowest = |windows: &[&(i64, f64)]| windows.iter().map(|(_, value)| *value).fold(before, f64::min);
+        let falls = (!after.is_empty()).then(|| falls(&after, BACK * before))?;
+        // On a noisy machine the load may fall, and be back, before the fault shows.
+        let deepest = falls
+            .into_iter()
+            .min_by(|one, other| lowest(&after[one.clone()]).total_cmp(&lowest(&after[other.clone()])));
+        let Some(Range { start: fell, end: back }) = deepest else {
+            let (fault, lowest) = (fault.label.clone(), lowest(&after));
+            return Some(Dip { fault, unit, before, lowest, fell_after: None, length_ns: Some(0) });
         };
         // The window in which it fell began with the end of the one before it.
         let began_ns = fell.checked_sub(1).map_or(fault.t_ns, |place| after[place].0);
         let last = marks[place..].iter().take_while(|mark| mark.t_ns <= began_ns).last();
         let fell_after = last.filter(|mark| mark.t_ns != fault.t_ns).map(|mark| mark.label.clone());
-        let back = after[fell..].windows(2).position(|pair| pair.iter().all(|(_, value)| *value >= BACK * before));
-        let back = back.map(|after_fall| fell + after_fall);
-        let lowest = after[fell..back.unwrap_or(after.len())].iter().map(|(_, value)| *value).fold(before, f64::min);
-        let length_ns = back.map(|back| after[back].0 - fault.t_ns);
-        Some(Dip { fault: fault.label.clone(), unit, before, lowest, fell_after, length_ns })
+        let length_ns = after.get(back).map(|(t_ns, _)| t_ns - fault.t_ns);
+        Some(Dip {
+            fault: fault.label.clone(),
+            unit,
+            before,
+            lowest: lowest(&after[fell..back]),
+            fell_after,
+            length_ns,
+        })
     };
     faults.filter_map(dip).collect()
+}
+
+/// The windows in which a load was below what counts as back, each time until it was back for two together, or to its end.
+fn falls(windows: &[&(i64, f64)], enough: f64) -> Vec<Range<usize>> {
+    let (mut falls, mut from) = (Vec::new(), 0);
+    while let Some(fell) = windows[from..].iter().position(|(_, value)| *value < enough) {
+        let fell = from + fell;
+        let back = windows[fell..].windows(2).position(|pair| pair.iter().all(|(_, value)| *value >= enough));
+        from = back.map_or(windows.len(), |back| fell + back);
+        falls.push(fell..from);
+    }
+    falls
 }
 
 /// Adds to what was observed, where something broke or was done to what is loaded: `dip_share`, what the deepest dip lost of the load, `dip_ns`, how long the longest one

@@ -56,6 +56,18 @@ fn what_never_comes_back_has_no_length_and_what_never_falls_none_either() {
     assert_eq!((steady[0].lowest, steady[0].length_ns), (92.0, Some(0)));
 }
 
+/// What is done to a cluster may take its time, and its load is uneven.
+#[test]
+fn of_several_dips_after_a_fault_the_deepest_counts() {
+    let marks = [(3, MarkKind::Fault, Deed::PowerLost), (6, MarkKind::Recovery, Deed::PowerLost)];
+    let series = iops(&[100.0, 100.0, 100.0, 70.0, 100.0, 100.0, 0.0, 0.0, 95.0, 95.0, 80.0, 100.0, 100.0]);
+    let found = dips(&repeat(&marks), &[&series]);
+    assert_eq!((found.len(), found[0].lowest, found[0].length_ns), (1, 0.0, Some(6 * SECOND)));
+    assert_eq!(found[0].fell_after, Some(Label::Deed(Deed::PowerLost)));
+    let gone = dips(&repeat(&marks), &[&iops(&[100.0, 100.0, 100.0, 70.0, 100.0, 100.0, 0.0, 0.0])]);
+    assert_eq!((gone[0].lowest, gone[0].length_ns), (0.0, None));
+}
+
 #[test]
 fn each_fault_is_held_against_what_was_between_it_and_the_mark_before() {
     let marks = [
