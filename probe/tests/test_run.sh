@@ -116,7 +116,8 @@ fi
 plan "$work/loud" 1 sh -c "tr '\\\\0' y </dev/zero"
 "$probe" run "$work/loud" >"$work/failed" 2>"$work/said" </dev/null
 ok 'what prints without end is ended' [ $? -eq 3 ]
-ok 'and 64 MiB of it are kept' [ "$(($(wc -c <"$work/failed") >> 20))" -eq 64 ]
+# Beside it there are samples, of a busy machine more.
+ok 'and 64 MiB of it are kept' [ "$(($(tr -cd y <"$work/failed" | wc -c) >> 20))" -eq 64 ]
 rm "$work/failed"
 dd if=/dev/zero of="$work/long" bs=1 count=1 seek=64M 2>/dev/null
 status 'a plan of more than 64 MiB' 2 "$probe" run "$work/long"
