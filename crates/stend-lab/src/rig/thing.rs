@@ -2,7 +2,8 @@
 //!
 //! Taking away asks first whether the thing is there and is stend's own, so it may be done twice, or for a thing that was never made.
 //! Every command runs under a lock on the ledger and only while the ledger is there, by the name that it has for making or for taking
-//! away: what a killed stend had just started either ends before the next one begins to take away, or does nothing.
+//! away: what a killed stend had just started either ends before the next one begins to take away, or does nothing. Only what then waits for
+//! a server to be ready has no lock: it makes nothing, and is ended with the server.
 
 use super::basics::Basic;
 use super::control_group::Groups;
