@@ -25,8 +25,6 @@ const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 const HIDING: &str = "/proc/sys/kernel/kptr_restrict";
 /// What is wanted of each sample. Not its period: then each counts as one.
 const FIELDS: &str = "comm,tid,time,event,ip,sym,dso";
-/// Reading the samples of a long load takes a while.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// About so many samples are wanted of one processor: shares of a percent are told apart, and the file stays small.
 const SAMPLES_WANTED: f64 = 20_000.0;
@@ -113,10 +111,8 @@ impl Perf {
             words.push("--time".into());
             words.push(format!("{},{}", seconds(start), seconds(end)));
         }
-        let mut command = Command::new(words);
-        command.timeout = PATIENCE;
         let broken = |said| Cause::ToolBroken { tool: TOOL.name(), said };
-        let output = host.run(&command).map_err(|error| broken(error.to_string()))?;
+        let output = host.run(&Command::new(words)).map_err(|error| broken(error.to_string()))?;
         if output.exit != Some(0) {
             return Err(broken(complaint(&output.stderr)));
         }

@@ -117,12 +117,12 @@ shift 2
 cp -r --no-preserve=ownership files/. "$root/"
 chroot "$root" systemctl --quiet enable stend-seed.service stend-ssh.service systemd-networkd.service
 [ $# -eq 0 ] || chroot "$root" systemctl --quiet disable "$@"
-newest() { printf '%s\n' "$@" | sort -V | tail -n 1; }
-kernel=$(newest "$root"/boot/vmlinu[xz]-*)
+kernel=$(printf '%s\n' "$root"/boot/vmlinu[xz]-* | sort -V | tail -n 1)
 kernel=${kernel##*/}
-chroot "$root" env -u INITRD run-parts --arg="${kernel#*-}" --arg="/boot/$kernel" /etc/kernel/postinst.d
+version=${kernel#*-}
+chroot "$root" env -u INITRD run-parts --arg="$version" --arg="/boot/$kernel" /etc/kernel/postinst.d
 cp "$root/boot/$kernel" image/kernel
-cp "$(newest "$root"/boot/initrd.img-*)" image/initrd
+cp "$root/boot/initrd.img-$version" image/initrd
 chroot "$root" dpkg-query -W >image/packages
 rm -rf "$root"/boot/* "$root"/etc/ssh/ssh_host_* "$root"/var/lib/dbus/machine-id "$root"/var/cache/apt/*.bin "$root"/var/lib/apt/lists/*
 : >"$root/etc/machine-id"

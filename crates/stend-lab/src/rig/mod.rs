@@ -57,8 +57,6 @@ const DIRECTORY: &str = "targets";
 const TOKEN_DIGITS: usize = 16;
 /// Making a file system on large disks discards what is on them first, which takes long.
 const LONGEST_MAKING: Duration = Duration::from_secs(3600);
-/// A fault may start hundreds of small programs, which on a slow or busy machine takes longer than the usual half a minute.
-const LONGEST_FAULT: Duration = Duration::from_secs(300);
 /// What was written to a pool is written out when it is unmounted.
 const LONGEST_TAKING_AWAY: Duration = Duration::from_secs(900);
 /// Writing over a LUN may take days; something must end it at last.

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LONGEST_FAULT;
 use stend_stand::host::Command;
 
 /// A disk of a pool.
@@ -89,7 +88,7 @@ shift
 
 pub(in crate::rig) fn plain(ledger: &str, words: &[&str]) -> Command {
     let words = ["sh", "-c", UNDER_LEDGER, "stend-target", ledger].into_iter().chain(words.iter().copied());
-    Command { timeout: LONGEST_FAULT, ..Command::new(words) }
+    Command::new(words)
 }
 
 pub(in crate::rig) fn shell(ledger: &str, script: &str, arguments: &[&str]) -> Command {
