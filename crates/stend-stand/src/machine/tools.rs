@@ -1,7 +1,6 @@
 //! The tools that suites use: where they lie, what they say of themselves, and the digest of their file.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use stend_model::cause::Cause;
 use stend_model::identity::digest_of;
@@ -93,10 +92,7 @@ fn command(queries: &[ToolQuery]) -> Option<Command> {
         words.extend([number.to_string(), query.version_arguments.len().to_string(), query.program.clone()]);
         words.extend(query.version_arguments.iter().cloned());
     }
-    let mut command = Command::new(words);
-    // A slow disk, a slow processor and a large program make a digest long.
-    command.timeout = Duration::from_secs(120);
-    Some(command)
+    Some(Command::new(words))
 }
 
 /// What a machine answered to such a command.
