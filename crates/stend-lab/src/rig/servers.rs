@@ -94,7 +94,7 @@ pub(super) struct Daemon {
     /// So often it is looked whether it is ready.
     #[serde(skip)]
     pub(super) patience: u32,
-    /// The file in which it says how far it is. Each time when there is more in it, counting begins anew.
+    /// The file in which is kept what it prints on [`ON_CONSOLE`]. Each time when there is more in it, counting begins anew.
     #[serde(skip)]
     pub(super) console: Option<&'static str>,
 }
@@ -165,25 +165,36 @@ exit "$status"
 /// The server is in its control groups before it is what it is, so that nothing that it does is missed. It keeps a parent, because some end with
 /// theirs; that one's number is printed.
 const START: &str = r#"
-home=$1 restarts=$2
-shift 2
+home=$1 restarts=$2 console=$3 most=$4
+shift 4
 cd "$home" || exit
 ulimit -n "$(ulimit -H -n)" 2>/dev/null
 setsid sh -c '
-pid_file=$1 restarts=$2
-shift 2
+pid_file=$1 restarts=$2 console=$3 most=$4
+shift 4
 while [ "$1" != -- ]; do
     echo $$ >"$1/cgroup.procs" || exit
     shift
 done
 shift
+if [ -n "$console" ]; then
+    # By a name only for as long as it takes to open both ends; the first keeps the others from waiting.
+    pipe=$console.pipe
+    rm -f "$pipe" && mkfifo -m 600 "$pipe" && exec 5<>"$pipe" 4<"$pipe" 3>"$pipe" 5<&- && rm "$pipe" || exit
+    while
+        stdbuf -o0 head -c "$most" >"$console"
+        [ "$(wc -c <"$console")" -ge "$most" ]
+    do :; done <&4 3>&- 4<&- &
+    exec 4<&-
+fi
 while
     "$@" &
     echo $! >"$pid_file"
+    exec 3>&-
     wait $! && [ -n "$restarts" ] && [ -e "$pid_file" ]
 do :; done
 wait
-' stend-server "$home.pid" "$restarts" "$@" </dev/null >>"$home.said" 2>&1 &
+' stend-server "$home.pid" "$restarts" "$console" "$most" "$@" </dev/null >>"$home.said" 2>&1 &
 echo $!
 "#;
 /// Starts it, and waits until it is ready: without the lock, so that whoever takes it away need not wait as long, and ends this first.
@@ -217,8 +228,12 @@ until runs && listens && is_ready; do
     again "it is not ready: ${last:-it has said nothing}"
 done
 "#;
-/// It writes behind what there is, so it goes on at the beginning. Read are only the last words.
-const FORGET: &str = r#"[ "$(wc -c <"$1")" -le 16777216 ] || : >"$1""#;
+/// When a server has printed so many bytes, they are forgotten. Read are only the last words.
+const MOST_PRINTED: &str = "16777216";
+/// It writes behind what there is, so it goes on at the beginning.
+const FORGET: &str = r#"[ "$(wc -c <"$1")" -le "$2" ] || : >"$1""#;
+/// The file to which what has a console prints.
+pub(super) const ON_CONSOLE: &str = "/dev/fd/3";
 /// Processes that are in the directory `$home`, or in the control groups that follow as arguments.
 const INSIDE: &str = r#"
 home=$1
@@ -322,13 +337,16 @@ impl Made for Daemon {
         let ports: Vec<_> = self.ports.iter().map(ToString::to_string).collect();
         let (ports, ready) = (ports.join(" "), quoted(&self.ready));
         let (restarts, patience) = (if self.restarts { "yes" } else { "" }, self.patience.to_string());
-        let words = [&*self.home, restarts].into_iter().chain(self.cgroups.iter().map(String::as_str)).chain(["--"]);
+        let console = self.console.unwrap_or_default();
+        let words = [&*self.home, restarts, console, MOST_PRINTED]
+            .into_iter()
+            .chain(self.cgroups.iter().map(String::as_str))
+            .chain(["--"]);
         let words = words.chain(self.under.iter().chain(&self.words).map(String::as_str));
         let start = shell(ledger, START, &words.collect::<Vec<_>>()).words;
         let script = format!("{AGAIN}{TELL}{AWAIT}");
-        let first = ["sh", "-c", &script, "stend-server", &self.home, &ports, &ready, &patience];
-        let first = first.into_iter().chain([self.console.unwrap_or_default()]);
-        Command::new(first.chain(start.iter().map(String::as_str)))
+        let first = ["sh", "-c", &script, "stend-server", &self.home, &ports, &ready, &patience, console];
+        Command::new(first.into_iter().chain(start.iter().map(String::as_str)))
     }
 
     fn taking_away(&self, ledger: &str) -> Option<Command> {
@@ -412,7 +430,7 @@ impl Standing {
         let state = status.lines().find_map(|line| line.strip_prefix("State:")).unwrap_or_default();
         if !["", "Z", "X"].contains(&state.trim_start().get(..1).unwrap_or_default()) {
             // What it cannot do anything about, the server's own figures will show.
-            let _ = host.run(&Command::new(["sh", "-c", FORGET, "stend-server", &said]));
+            let _ = host.run(&Command::new(["sh", "-c", FORGET, "stend-server", &said, MOST_PRINTED]));
             return None;
         }
         let said = host.read_text(&said).unwrap_or_default();

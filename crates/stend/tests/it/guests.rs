@@ -388,8 +388,11 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     let path = path_with(&stand, "qemu-system-x86_64", "echo 'no machine today' >&2; exit 1");
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
     says(&ended, 4, &["it ended at once", "no machine today"]);
-    let gives_up = "printf '[ 1.2] Kernel panic - not syncing: no root\\nRebooting\\n' >console.log; exit 0";
-    let path = path_with(&stand, "qemu-system-x86_64", gives_up);
+    // Nor does one that prints without end fill the disk.
+    let panic = "printf '\\n[ 1.2] Kernel panic - not syncing: no root\\nRebooting\\n'";
+    let gives_up = "head -c 40000000 /dev/zero >&3; [ \"$(wc -c <console.log)\" -le 16777216 ] && PANIC >&3; exit 0";
+    let gives_up = gives_up.replace("PANIC", panic);
+    let path = path_with(&stand, "qemu-system-x86_64", &gives_up);
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
     says(&ended, 4, &["it ended at once", "Kernel panic - not syncing: no root"]);
     assert_eq!(left(&stand, &name), [""; 0]);

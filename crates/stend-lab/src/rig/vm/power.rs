@@ -12,7 +12,7 @@ use super::{
     CONSOLE, PATIENCE, REACH, SSH_CONFIG, Standing, Tap, address, disk_file, lun, machine, qemu, standing_guest,
 };
 use crate::rig::check::memory;
-use crate::rig::servers::{Daemon, OfServer, Step};
+use crate::rig::servers::{Daemon, ON_CONSOLE, OfServer, Step};
 use crate::rig::thing::{Made as _, Thing};
 use crate::rig::{Misuse, Obstacle, Refusal, image, make_one};
 
@@ -129,7 +129,7 @@ impl Power<'_> {
         option("-initrd", format!("{}/initrd", image));
         let boots = format!("root=/dev/vda rw{timers} panic=-1 systemd.hostname={name}");
         option("-append", format!("{boots} console=tty0 console={console}"));
-        option("-chardev", format!("file,id=console,path={CONSOLE}"));
+        option("-chardev", format!("file,id=console,path={ON_CONSOLE}"));
         option("-serial", "chardev:console".into());
         option("-qmp", format!("unix:{MONITOR},server=on,wait=off"));
         option("-device", "virtio-rng-pci".into());
