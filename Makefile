@@ -7,6 +7,8 @@ DESTDIR ?=
 # Words for `stend run`, for example: make run SUITE=summit RUN_FLAGS='--scale 0.1'
 SUITE ?= quick
 RUN_FLAGS ?=
+# How the C half of `make test` is started: it computes, and the lab waits for much of its time.
+NICE ?= nice
 
 TARGET = target
 RELEASE = $(TARGET)/release
@@ -62,7 +64,7 @@ check = setup/stamped.sh "$(1) $(2)" $($(1)_needs) setup/stamped.sh $(addprefix 
 
 # The C half takes the processors that the lab leaves while it waits.
 test: packages-test programs ## set up what the tests need and run them all
-	@nice $(MAKE) --no-print-directory test-native >$(TARGET)/test-native.log 2>&1 & native=$$!; failed=; \
+	@$(NICE) $(MAKE) --no-print-directory test-native >$(TARGET)/test-native.log 2>&1 & native=$$!; failed=; \
 	trap 'kill $$native; exit 130' INT TERM; \
 	$(MAKE) --no-print-directory test-rust || failed=1; \
 	wait $$native || failed=1; cat $(TARGET)/test-native.log; [ -z "$$failed" ]
