@@ -23,7 +23,7 @@ use stend_instrument::{Commands, CommandsError, check_parameters};
 use stend_model::image::{Image, ImageError};
 use stend_model::nearest;
 use stend_report::words::language::Language;
-use stend_stand::host::{Command, Host, HostError};
+use stend_stand::host::{Host, HostError};
 
 // Name and text of each file in `suites/`, `servers/` and `references/`, in the order of their names; and suite, path and text of each file in a
 // suite's own folder.
@@ -354,11 +354,7 @@ fn job_file(host: &dyn Host, path: &Path) -> Result<Named, CatalogueError> {
     if host.find_program("fio").is_none() {
         return Ok(file);
     }
-    let readonly = file.readonly.then_some("--readonly");
-    let words = ["fio", "--parse-only"].into_iter().chain(readonly).chain([shown.as_str()]);
-    let mut command = Command::new(words);
-    command.environment = (1..=file.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
-    let output = host.run(&command)?;
+    let output = host.run(&file.judging()?)?;
     let said = String::from_utf8_lossy(&output.stderr);
     // Without the engine fio does not know its options. Whether the machine under test has it is asked there.
     let cannot_judge = said.contains(" not loadable");

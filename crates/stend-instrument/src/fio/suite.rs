@@ -8,9 +8,11 @@ use stend_model::wire::quote;
 use thiserror::Error;
 
 use super::file::{Does, LineError, MOST_PATHS, NoSuchLun, Section, TEXT, Wrong, line_of, luns, phases, sections};
+use super::needs::CLOCK;
 use super::set;
 use super::words::first_error;
 use crate::{literal, quoted};
+use stend_stand::host::Command;
 
 /// Why job files make no suite.
 #[derive(Debug, Error)]
@@ -148,11 +150,22 @@ impl Named {
         Ok(found)
     }
 
+    /// What has fio judge the file where it lies.
+    ///
+    /// # Errors
+    /// A number that no LUN can have.
+    pub fn judging(&self) -> Result<Command, NamedError> {
+        let readonly = self.readonly.then_some("--readonly");
+        let words = ["fio", CLOCK, "--parse-only"].into_iter().chain(readonly).chain([self.path.as_str()]);
+        let environment = (1..=self.luns()?).map(|lun| (format!("LUN{lun}"), format!("lun{lun}"))).collect();
+        Ok(Command { environment, ..Command::new(words) })
+    }
+
     /// How many LUNs it names.
     ///
     /// # Errors
     /// A number that no LUN can have.
-    pub fn luns(&self) -> Result<u32, NamedError> {
+    fn luns(&self) -> Result<u32, NamedError> {
         luns(&self.text).map_err(|source| NamedError::NoSuchLun { path: self.path.clone(), source })
     }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use stend_model::suite::{Instrument, Scenario};
 use thiserror::Error;
 
-use stend_instrument::AdapterError;
-use stend_instrument::{File, Place, adapter};
+use stend_instrument::fio_files::job_file_of;
+use stend_instrument::{AdapterError, File, Place, adapter};
 use stend_stand::host::{Command, Host, HostError};
+use stend_stand::machine::{Space, Use};
 
 /// So many files are asked for at once.
 const AT_ONCE: usize = 500;
@@ -78,11 +79,15 @@ pub enum FilesError {
 }
 
 /// The files of a run, with what is there of them.
-pub(super) struct Files {
+#[derive(Debug)]
+pub struct Files {
     files: BTreeMap<String, File>,
     there: BTreeMap<String, There>,
+    /// The run's id.
+    run: String,
     /// The directory for the run's own.
     data: String,
+    use_of_space: Use,
 }
 
 impl Files {
@@ -96,10 +101,14 @@ impl Files {
         place: &Place,
         has_target: bool,
     ) -> Result<Self, FilesError> {
+        let mut use_of_space = Use::Work;
         let mut files: BTreeMap<String, File> = BTreeMap::new();
         // The phases of a job file follow each other, and all ask the same.
         let mut newest: Option<(Command, String)> = None;
         for scenario in scenarios {
+            if job_file_of(scenario).is_some() {
+                use_of_space = Use::JobFile;
+            }
             if let Instrument::Adapter(name) = &scenario.instrument
                 && let Some(adapter) = adapter(name)
                 // A target has seen to its space by itself.
@@ -126,11 +135,32 @@ impl Files {
             let said = host.run(&Command::new(words))?.text();
             there.extend(names.iter().map(|name| (*name).clone()).zip(said.lines().map(There::read)));
         }
-        Ok(Self { files, there, data: place.data.clone() })
+        Ok(Self { files, there, run: place.run.clone(), data: place.data.clone(), use_of_space })
+    }
+
+    /// The directories that are written to, with what is known to be written: the store's if it is there, the one for runs' files, and those that
+    /// adapters were told to use. What an earlier session of the run left there is there already.
+    pub fn spaces(&self, store: Option<&str>, work: &str) -> Vec<Space> {
+        let space = |purpose, directory: &str| Space { purpose, directory: directory.to_owned(), bytes: 0 };
+        let mut spaces: Vec<_> = store.map(|store| space(Use::Results, store)).into_iter().collect();
+        spaces.push(space(Use::Work, work));
+        for (directory, bytes) in self.missing().filter(|(_, bytes)| *bytes > 0) {
+            // People know the directory that they named, not the run's own in it.
+            let directory = directory.strip_suffix(&format!("/stend-{}", self.run)).unwrap_or(directory);
+            let directory = if directory == self.data { work } else { directory };
+            let at = spaces.iter().position(|space| space.purpose != Use::Results && space.directory == directory);
+            let at = at.unwrap_or_else(|| {
+                spaces.push(space(self.use_of_space, directory));
+                spaces.len() - 1
+            });
+            spaces[at].purpose = self.use_of_space;
+            spaces[at].bytes = spaces[at].bytes.saturating_add(bytes);
+        }
+        spaces
     }
 
     /// The directories that will be written to, with what is still to be written there.
-    pub(super) fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
+    fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
         self.files.iter().map(|(path, file)| {
             let allocated = match self.there(path) {
                 There::File { allocated, .. } => allocated,
@@ -141,8 +171,15 @@ impl Files {
         })
     }
 
-    /// Why nothing may be begun, if a file of the user's would be lost or lacks what it takes.
-    pub(super) fn objection(&self) -> Option<FilesError> {
+    /// Sees to it that no file of the user's is lost, and that those are there which are only read.
+    ///
+    /// # Errors
+    /// One is not as it must be.
+    pub fn check(&self) -> Result<(), FilesError> {
+        self.objection().map_or(Ok(()), Err)
+    }
+
+    fn objection(&self) -> Option<FilesError> {
         self.files.iter().find_map(|(path, file)| {
             let by = file.by.clone();
             // As the user knows it: what has no directory lies in the run's own.

@@ -13,19 +13,20 @@ use stend_model::suite::{Instrument, Scenario, Suite};
 use stend_model::target::Target;
 use thiserror::Error;
 
-use super::files::{Files, FilesError};
+pub use super::files::{Files, FilesError};
 use super::hosting::{Hosting, address_of_server, is_far};
 use crate::rig::servers::processors;
 use crate::rig::vm;
 use crate::side;
-use stend_instrument::fio_files::job_file_of;
 use stend_instrument::{self, Package, Place, Tool, adapter};
 use stend_model::run::HERE;
 use stend_stand::host::{Command, Host, HostError, Local, Lock, Lockable, Output};
 use stend_stand::hosts::GUEST;
-use stend_stand::machine::{self, Finding, Space, State, ToolQuery, Use};
+use stend_stand::machine::{self, Finding, State, ToolQuery};
 use stend_stand::owned::{self, NotOwn};
 
+/// No run is called so.
+pub const NEW: &str = "new";
 /// What to do about a directory for runs' files that will not do.
 const ANOTHER: &str = "set STEND_WORK to a directory of your own";
 
@@ -335,55 +336,19 @@ pub fn measured<'a>(suite: &'a Suite, skipped: &'a [Skipped]) -> impl Iterator<I
     suite.scenarios.iter().filter(|scenario| !skipped.iter().any(|skipped| skipped.scenario == scenario.name))
 }
 
-/// Sees to it that no file of the user's is lost by measuring these scenarios, and that those are there which it takes.
-///
-/// # Errors
-/// One is not as it must be.
-pub fn check_files<'a>(
-    host: &dyn Host,
-    scenarios: impl Iterator<Item = &'a Scenario>,
-    work: &str,
-    target: Option<&Target>,
-) -> Result<(), PrepareError> {
-    // No run is called so.
-    let place = Place::of("new", &format!("{work}/new"));
-    let files = Files::of(host, scenarios, &place, target.is_some())?;
-    files.objection().map_or(Ok(()), |objection| Err(objection.into()))
-}
-
-/// The directories that measuring these scenarios writes to, with what is known to be written: the store's if it is there, the one for runs' files, and
-/// those that adapters were told to use. What an earlier session of the run left there is there already.
+/// The files that measuring these scenarios takes, and what is there of them. Before a run has an id, it is [`NEW`].
 ///
 /// # Errors
 /// The machine cannot be asked, or a file cannot have its name.
-pub fn spaces<'a>(
+pub fn files<'a>(
     host: &dyn Host,
-    scenarios: impl Iterator<Item = &'a Scenario> + Clone,
-    store: Option<&str>,
+    scenarios: impl Iterator<Item = &'a Scenario>,
     work: &str,
     run: &str,
     target: Option<&Target>,
-) -> Result<Vec<Space>, PrepareError> {
+) -> Result<Files, PrepareError> {
     let place = Place::of(run, &format!("{work}/{run}"));
-    let files = Files::of(host, scenarios.clone(), &place, target.is_some())?;
-    let of_files =
-        if scenarios.clone().any(|scenario| job_file_of(scenario).is_some()) { Use::JobFile } else { Use::Work };
-    let space = |purpose, directory: &str| Space { purpose, directory: directory.to_owned(), bytes: 0 };
-    let mut spaces: Vec<_> = store.map(|store| space(Use::Results, store)).into_iter().collect();
-    spaces.push(space(Use::Work, work));
-    for (directory, bytes) in files.missing().filter(|(_, bytes)| *bytes > 0) {
-        // People know the directory that they named, not the run's own in it.
-        let directory = directory.strip_suffix(&format!("/stend-{run}")).unwrap_or(directory);
-        let directory = if directory == place.data { work } else { directory };
-        let at = spaces.iter().position(|space| space.purpose != Use::Results && space.directory == directory);
-        let at = at.unwrap_or_else(|| {
-            spaces.push(space(of_files, directory));
-            spaces.len() - 1
-        });
-        spaces[at].purpose = of_files;
-        spaces[at].bytes = spaces[at].bytes.saturating_add(bytes);
-    }
-    Ok(spaces)
+    Ok(Files::of(host, scenarios, &place, target.is_some())?)
 }
 
 /// The command by which this user installs a package on Debian and Ubuntu.

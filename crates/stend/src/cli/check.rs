@@ -42,9 +42,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
     let scenarios: Vec<_> = suite.iter().flat_map(|suite| prepare::measured(suite, &skipped)).collect();
     // Results are kept here, wherever they are measured.
     let results = (host.name() == Local.name()).then(|| directory.to_string_lossy());
-    let spaces = prepare::spaces(host, scenarios.iter().copied(), results.as_deref(), &work, "new", None);
+    let files =
+        prepare::files(host, scenarios.iter().copied(), &work, prepare::NEW, None).map_err(Failure::unusable)?;
     let gates = if scenarios.is_empty() { Gates::DEFAULT } else { fitness::widest_gates(scenarios.iter().copied()) };
-    let mut findings = machine::check(host, &spaces.map_err(Failure::unusable)?, &gates);
+    let mut findings = machine::check(host, &files.spaces(results.as_deref(), &work), &gates);
     findings.push(prepare::other_labs(host, probe.is_some() || host.name() == Local.name()));
     let exit = if findings.iter().any(|finding| finding.state == State::Unfit) { Exit::Unusable } else { Exit::Fine };
     arguments.shown.print(global, "findings", &findings, || document(&findings))?;

@@ -16,7 +16,7 @@ use super::run::together::{self, Job};
 use super::run::{Bench, Options, Settled, State, measure};
 use crate::catalogue;
 use stend_lab::rig;
-use stend_lab::run::Ending;
+use stend_lab::run::{Ending, prepare};
 use stend_report::words;
 use stend_stand::hosts::{Destination, Hosts};
 use stend_stand::interrupt::Interrupt;
@@ -189,9 +189,10 @@ fn go_on(
             side.label
         )));
     }
-    let Some(conditions) =
-        bench.fitness(global, id, &record.run.suite, &record.run.skipped, wanted, arguments.options)?
-    else {
+    let (suite, skipped) = (&record.run.suite, &record.run.skipped);
+    let files = prepare::files(&*bench.host, prepare::measured(suite, skipped), &bench.work, id, wanted);
+    let files = files.map_err(Failure::unusable)?;
+    let Some(conditions) = bench.fitness(global, &files, suite, skipped, arguments.options)? else {
         return Ok(Ending::Interrupted);
     };
     measure(global, bench, &mut store, record, Settled { settings, conditions }, arguments.options)

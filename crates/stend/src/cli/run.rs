@@ -506,9 +506,10 @@ fn measure_on(
     }
     let target = checked.into_iter().next();
     let wanted = target.as_ref().map(|target| &target.target);
-    prepare::check_files(&*bench.host, prepare::measured(&suite, &skipped), &bench.work, wanted)
-        .map_err(Failure::usage)?;
-    let Some(conditions) = bench.fitness(global, "new", &suite, &skipped, wanted, arguments.options)? else {
+    let measured = prepare::measured(&suite, &skipped);
+    let files = prepare::files(&*bench.host, measured, &bench.work, prepare::NEW, wanted).map_err(Failure::usage)?;
+    files.check().map_err(Failure::usage)?;
+    let Some(conditions) = bench.fitness(global, &files, &suite, &skipped, arguments.options)? else {
         return Ok(Ending::Interrupted);
     };
     let mut machine = bench.fingerprint(&suite)?;

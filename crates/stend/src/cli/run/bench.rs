@@ -7,7 +7,6 @@ use stend_model::machine::Machine;
 use stend_model::run::{Build, Skipped};
 use stend_model::side::Side;
 use stend_model::suite::Suite;
-use stend_model::target::Target;
 
 use super::{Options, PATIENCE, State};
 use crate::cli::Global;
@@ -16,7 +15,7 @@ use crate::cli::on::{Building, Reached};
 use crate::cli::output;
 use crate::cli::progress::Waiting;
 use stend_lab::run::fitness::{self, Conditions, Refused};
-use stend_lab::run::prepare;
+use stend_lab::run::prepare::{self, Files};
 use stend_lab::side::{self, Setting, Tuning};
 use stend_model::run::HERE;
 use stend_report::text::percent;
@@ -114,22 +113,20 @@ impl Bench {
     }
 
     /// Waits for the machine to be fit for this suite, and refuses one that is not unless the user insists. `None` if the user
-    /// interrupted it. `run` is the run's id, or any word for one that is still to be made.
+    /// interrupted it.
     pub(in crate::cli) fn fitness(
         &self,
         global: &Global,
-        run: &str,
+        files: &Files,
         suite: &Suite,
         skipped: &[Skipped],
-        target: Option<&Target>,
         options: Options,
     ) -> Result<Option<Conditions>, Failure> {
         let gates = fitness::widest_gates(prepare::measured(suite, skipped));
         // Results are kept here, wherever they are measured.
         let store = (self.host.name() == Local.name()).then(|| self.store.to_string_lossy());
         let store = store.as_deref();
-        let spaces = prepare::spaces(&*self.host, prepare::measured(suite, skipped), store, &self.work, run, target);
-        let spaces = spaces.map_err(Failure::unusable)?;
+        let spaces = files.spaces(store, &self.work);
         let look = || machine::check(&*self.host, &spaces, &gates);
         let usual = if options.even_if_unfit { Duration::ZERO } else { PATIENCE };
         let patience = options.wait.unwrap_or(usual);

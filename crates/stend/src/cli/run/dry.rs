@@ -112,8 +112,9 @@ pub(super) fn print(
     let plan = plan(&suite, &sides, suite.seed.unwrap_or(0), &skipped);
     let mut text = format!("{}: {}\n", suite.name, suite.title);
     let measured = || prepare::measured(&suite, &skipped);
-    prepare::check_files(host, measured(), &work, target).map_err(Failure::usage)?;
-    let spaces = prepare::spaces(host, measured(), None, &work, "new", target).map_err(Failure::unusable)?;
+    let files = prepare::files(host, measured(), &work, prepare::NEW, target).map_err(Failure::usage)?;
+    files.check().map_err(Failure::usage)?;
+    let spaces = files.spaces(None, &work);
     // To look takes half a second, and shows nothing where nothing is written.
     let look = || machine::check(host, &spaces, &Gates::DEFAULT).into_iter().find(|finding| finding.never);
     if let Some(full) = spaces.iter().any(|space| space.bytes > 0).then(look).flatten() {
