@@ -7,7 +7,7 @@ DESTDIR ?=
 # Words for `stend run`, for example: make run SUITE=summit RUN_FLAGS='--scale 0.1'
 SUITE ?= quick
 RUN_FLAGS ?=
-# How the C half of `make test` is started: it computes, and the lab waits for much of its time.
+# How the C half of `make test` is started: it takes the processors that the lab leaves while it waits.
 NICE ?= nice
 
 TARGET = target
@@ -62,7 +62,6 @@ SANITIZER = $(if $(shell command -v clang),clang,$(CC))
 check = setup/stamped.sh "$(1) $(2)" $($(1)_needs) setup/stamped.sh $(addprefix +,$(firstword $(CC)) $(3)) -- \
 	env AGREEMENT_STEP=13 $(WATCHED) $(call make_in,$(1),-k $(2) CC="$(CC)" $(4),$(NATIVE_BUILD)) || failed=1
 
-# The C half takes the processors that the lab leaves while it waits.
 test: packages-test programs ## set up what the tests need and run them all
 	@$(NICE) $(MAKE) --no-print-directory test-native >$(TARGET)/test-native.log 2>&1 & native=$$!; failed=; \
 	trap 'kill $$native; exit 130' INT TERM; \

@@ -20,7 +20,7 @@ clock=$1 readonly=$2
 shift 2
 for part; do printf %s "$part"; done | fio "$clock" $readonly --debug=parse --parse-only -
 "#;
-/// fio tries out the processor's clock before it parses, for 50 ms; not where another one is named.
+/// Before it parses, fio tries out for 60 ms whether the processor's clock will do; not where another one is named.
 pub(super) const CLOCK: &str = "--clocksource=clock_gettime";
 
 /// Asks fio what it makes of a job file.

@@ -83,10 +83,7 @@ pub enum FilesError {
 pub struct Files {
     files: BTreeMap<String, File>,
     there: BTreeMap<String, There>,
-    /// The run's id.
-    run: String,
-    /// The directory for the run's own.
-    data: String,
+    place: Place,
     use_of_space: Use,
 }
 
@@ -98,7 +95,7 @@ impl Files {
     pub(super) fn of<'a>(
         host: &dyn Host,
         scenarios: impl Iterator<Item = &'a Scenario>,
-        place: &Place,
+        place: Place,
         has_target: bool,
     ) -> Result<Self, FilesError> {
         let mut use_of_space = Use::Work;
@@ -114,7 +111,7 @@ impl Files {
                 // A target has seen to its space by itself.
                 && !(has_target && scenario.instrument.loads_luns())
             {
-                newest = match (adapter.question(scenario, place)?, newest) {
+                newest = match (adapter.question(scenario, &place)?, newest) {
                     (Some(question), Some((asked, answer))) if question == asked => Some((asked, answer)),
                     (Some(question), _) => {
                         let answer = host.run(&question)?.text();
@@ -123,7 +120,7 @@ impl Files {
                     (None, _) => None,
                 };
                 let answer = newest.as_ref().map_or("", |(_, answer)| answer);
-                for (path, file) in adapter.files(scenario, place, answer)? {
+                for (path, file) in adapter.files(scenario, &place, answer)? {
                     files.entry(path).and_modify(|there| there.add(&file)).or_insert(file);
                 }
             }
@@ -135,7 +132,7 @@ impl Files {
             let said = host.run(&Command::new(words))?.text();
             there.extend(names.iter().map(|name| (*name).clone()).zip(said.lines().map(There::read)));
         }
-        Ok(Self { files, there, run: place.run.clone(), data: place.data.clone(), use_of_space })
+        Ok(Self { files, there, place, use_of_space })
     }
 
     /// The directories that are written to, with what is known to be written: the store's if it is there, the one for runs' files, and those that
@@ -146,8 +143,8 @@ impl Files {
         spaces.push(space(Use::Work, work));
         for (directory, bytes) in self.missing().filter(|(_, bytes)| *bytes > 0) {
             // People know the directory that they named, not the run's own in it.
-            let directory = directory.strip_suffix(&format!("/stend-{}", self.run)).unwrap_or(directory);
-            let directory = if directory == self.data { work } else { directory };
+            let directory = directory.strip_suffix(&format!("/stend-{}", self.place.run)).unwrap_or(directory);
+            let directory = if directory == self.place.data { work } else { directory };
             let at = spaces.iter().position(|space| space.purpose != Use::Results && space.directory == directory);
             let at = at.unwrap_or_else(|| {
                 spaces.push(space(self.use_of_space, directory));
@@ -176,14 +173,10 @@ impl Files {
     /// # Errors
     /// One is not as it must be.
     pub fn check(&self) -> Result<(), FilesError> {
-        self.objection().map_or(Ok(()), Err)
-    }
-
-    fn objection(&self) -> Option<FilesError> {
-        self.files.iter().find_map(|(path, file)| {
+        let objection = self.files.iter().find_map(|(path, file)| {
             let by = file.by.clone();
             // As the user knows it: what has no directory lies in the run's own.
-            let known = |name: &'_ str| name.strip_prefix(&format!("{}/", self.data)).unwrap_or(name).to_owned();
+            let known = |name: &'_ str| name.strip_prefix(&format!("{}/", self.place.data)).unwrap_or(name).to_owned();
             if let Some(directory) = file.directory.as_ref().filter(|there| self.there(there) != There::Directory) {
                 return Some(FilesError::NoDirectory { by, path: known(directory) });
             }
@@ -197,7 +190,8 @@ impl Files {
                 }
                 _ => None,
             }
-        })
+        });
+        objection.map_or(Ok(()), Err)
     }
 
     fn there(&self, name: &str) -> There {

@@ -348,7 +348,7 @@ pub fn files<'a>(
     target: Option<&Target>,
 ) -> Result<Files, PrepareError> {
     let place = Place::of(run, &format!("{work}/{run}"));
-    Ok(Files::of(host, scenarios, &place, target.is_some())?)
+    Ok(Files::of(host, scenarios, place, target.is_some())?)
 }
 
 /// The command by which this user installs a package on Debian and Ubuntu.
