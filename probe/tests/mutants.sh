@@ -1,8 +1,11 @@
 #!/bin/sh
 # Whether the tests find mistakes: makes each of tests/mutants.txt in a copy of the sources, and runs the tests that are named with it.
-# Usage: mutants.sh [WORD]; with a word only those that have it. Says how many were caught, which survived, and ends with status 1 if a
-# line makes no change or does not compile.
+# Usage: mutants.sh [--changes | WORD]; with a word only those that have it. Says how many were caught, which survived, and ends with
+# status 1 if a line makes no change or does not compile. --changes: only whether each line makes a change, which takes no build.
 here=$(cd "$(dirname "$0")/../.." && pwd)
+word=${1:-}
+only_changes=
+[ "$word" != --changes ] || { only_changes=1 word=; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tab=$(printf '\t')
@@ -29,7 +32,7 @@ passes() {
 
 while IFS=$tab read -r what file script tests; do
 	case $what in '#'* | '') continue ;; esac
-	case "$what $file" in *"${1:-}"*) ;; *) continue ;; esac
+	case "$what $file" in *"$word"*) ;; *) continue ;; esac
 	sed -e "$script" "$here/$file" >"$file"
 	folder=${file%%/*}
 	programs=$(for test in $tests; do case $test in *.sh) ;; *) echo "b/tests/$test" ;; esac; done)
@@ -38,6 +41,8 @@ while IFS=$tab read -r what file script tests; do
 	if cmp -s "$file" "$here/$file"; then
 		echo "no change: $what"
 		broken=$((broken + 1))
+	elif [ -n "$only_changes" ]; then
+		:
 	elif ! { [ -z "$programs" ] || build "$folder" $programs; } ||
 		! { case $tests in *probe/*) build probe all b/tests/json_check ;; esac; }; then
 		echo "does not compile: $what"
@@ -57,5 +62,5 @@ while IFS=$tab read -r what file script tests; do
 	fi
 	cp "$here/$file" "$file"
 done <"$here/probe/tests/mutants.txt"
-echo "mutants: $caught caught, $survived survived, $broken could not be made"
+[ -n "$only_changes" ] || echo "mutants: $caught caught, $survived survived, $broken could not be made"
 [ "$broken" -eq 0 ]
