@@ -31,7 +31,10 @@ rust() {
     shift 2
     echo "mutants: $package"
     set -- -- "$@"
-    for file in $files; do set -- --file "crates/$package/src/$file" "$@"; done
+    for file in $files; do
+        [ -f "crates/$package/src/$file" ] || { echo "mutants: there is no crates/$package/src/$file" >&2; status=1; }
+        set -- --file "crates/$package/src/$file" "$@"
+    done
     rm -rf "${out:?}/$package"
     mkdir "$out/$package"
     cargo mutants --package "$package" --shard "${SHARD:-0/4}" --sharding round-robin \
@@ -46,7 +49,7 @@ rust() {
     caught=$((caught + $(cat "$said/caught.txt" "$said/timeout.txt" | wc -l)))
     survived=$((survived + $(wc -l <"$said/missed.txt")))
 }
-rust stend-stats 'false_discovery.rs mann_whitney.rs verdict.rs' --test it -- --skip calibration --skip power
+rust stend-stats 'effect.rs false_discovery.rs student.rs verdict.rs' --test it -- --skip calibration --skip power
 rust stend-model 'suite/gates.rs plan.rs identity.rs' --lib --tests
 rust stend-lab 'run/gates.rs run/rate.rs' --lib
 rust stend-store 'blob.rs' --lib

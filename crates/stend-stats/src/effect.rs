@@ -16,6 +16,9 @@ const LEAST_SESSIONS: usize = 2;
 /// Share of trials that find what [`Effect::visible`] says.
 const POWER: f64 = 0.9;
 
+/// How often an interval that holds what is looked for is halved: to a millionth.
+const HALVINGS: usize = 20;
+
 /// Half of what an interval leaves out.
 const TAIL: f64 = 0.025;
 
@@ -316,10 +319,16 @@ impl Effect {
 
     fn visible_difference(&self, floor: f64, level: f64) -> f64 {
         let level = level.clamp(1e-12, SIGNIFICANCE);
-        let far = quantile(level, self.freedom);
-        // Where the floor is wide beside the error the other tail has no part in p.
-        let other = survival(far + 2.0 * floor / self.error, self.freedom);
-        let far = if other < 0.01 * level { far } else { quantile(level / 2.0, self.freedom) };
+        // How far beyond the floor p is `level`: as far as one tail says where the floor is wide beside the error, and without a floor as both do.
+        let both = |far: f64| survival(far, self.freedom) + survival(far + 2.0 * floor / self.error, self.freedom);
+        let mut far = quantile(level, self.freedom);
+        if both(far) > (1.0 + 1e-6) * level {
+            let (mut near, mut beyond) = (far, quantile(level / 2.0, self.freedom));
+            for _ in 0..HALVINGS {
+                far = (near + beyond) / 2.0;
+                *(if both(far) > level { &mut near } else { &mut beyond }) = far;
+            }
+        }
         floor + self.error * (far.max(quantile(TAIL, self.freedom)) + quantile(1.0 - POWER, self.freedom))
     }
 
@@ -333,25 +342,30 @@ impl Effect {
     #[must_use]
     pub fn needed(&self, delta: f64, level: f64, most: usize) -> Option<usize> {
         let (size, floor) = (self.difference.abs(), delta.ln_1p());
-        let of_one = self.error * (self.numbers as f64).sqrt();
-        // The error of so many, of which this is the share that the interval and the power take up.
-        let with = |numbers: f64| {
-            let freedom = self.freedom * (numbers - 1.0) / (self.numbers as f64 - 1.0);
-            let then = Self { error: of_one / numbers.sqrt(), freedom, ..*self };
-            let taken = if size > floor {
-                then.visible_difference(floor, level) - floor
+        let decides = |numbers: usize| {
+            let freedom = self.freedom * (numbers as f64 - 1.0) / (self.numbers as f64 - 1.0);
+            let then = Self { error: self.error * (self.numbers as f64 / numbers as f64).sqrt(), freedom, ..*self };
+            if size > floor {
+                then.visible_difference(floor, level) <= size
             } else {
-                then.error * (quantile(TAIL, freedom) + quantile((1.0 - POWER) / 2.0, freedom))
-            };
-            (taken / (size - floor)).powi(2) * numbers
+                size + then.error * (quantile(TAIL, freedom) + quantile((1.0 - POWER) / 2.0, freedom)) <= floor
+            }
         };
-        // Each step takes the quantiles of the number before; these hardly change from a dozen on.
-        let mut numbers = self.numbers as f64;
-        for _ in 0..4 {
-            numbers = with(numbers).clamp(2.0, most as f64 + 1.0);
+        // More decide more surely, so that the first that does lies between one that does not and one that does.
+        let mut too_few = self.numbers;
+        let mut enough = too_few + 1;
+        while !decides(enough) {
+            if enough >= most {
+                return None;
+            }
+            too_few = enough;
+            enough = (2 * enough).min(most);
         }
-        let numbers = numbers.ceil().max((self.numbers + 1) as f64);
-        (numbers <= most as f64).then_some(numbers as usize)
+        while enough - too_few > 1 {
+            let between = too_few.midpoint(enough);
+            *(if decides(between) { &mut enough } else { &mut too_few }) = between;
+        }
+        (enough <= most).then_some(enough)
     }
 }
 

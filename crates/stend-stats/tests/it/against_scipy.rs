@@ -3,8 +3,8 @@
 use crate::stored::{close, list, number, vectors};
 use serde_json::Value;
 use stend_stats::{
-    ChangeRule, Effect, Latencies, Mark, Numbers, SteadyRule, benjamini_hochberg, change_points, energy_split, mean,
-    median, median_absolute_deviation, median_interval, quantile, steady_state, steady_state_by, tukey_marks,
+    ChangeRule, Design, Effect, Latencies, Mark, Numbers, SteadyRule, benjamini_hochberg, change_points, energy_split,
+    mean, median, median_absolute_deviation, median_interval, quantile, steady_state, steady_state_by, tukey_marks,
 };
 
 /// Student's t of pairs, Welch's of sides, and the p of a difference of δ at most.
@@ -32,6 +32,24 @@ fn effects() {
         }
     }
     assert!(seen.iter().all(|count| *count >= 36), "{seen:?}");
+}
+
+/// What nine of ten comparisons mark, and how many numbers decide.
+#[test]
+fn planning() {
+    let mut seen = [0; 2];
+    for case in vectors("planning") {
+        let [cv, delta, level] = ["cv", "delta", "level"].map(|name| number(&case[name]));
+        let count = |name: &str| case[name].as_u64().map(|count| count as usize);
+        let design = if count("sides") == Some(1) { Design::InTurns } else { Design::OneAfterTheOther };
+        let planned = Effect::planned(cv, count("numbers").expect("numbers"), design).expect("two or more");
+        close(planned.visible(delta, level), number(&case["visible"]), 1e-6, &case.to_string());
+        let found = Effect { difference: -number(&case["size"]), ..planned };
+        let found = found.needed(delta, level, count("most").expect("most"));
+        seen[usize::from(found.is_some())] += 1;
+        assert_eq!(found, count("needed"), "{case}");
+    }
+    assert!(seen.iter().all(|count| *count >= 2), "{seen:?}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Published examples, and the rule clause by clause.
 
+use std::slice::from_ref;
+
 use crate::common::cell;
 use stend_stats::{
     Cell, Counted, Design, Direction, Effect, Numbers, Reason, Verdict, compare, median_interval, precision_reached,
-    steady_state,
+    steady_state, visible_difference,
 };
 
 /// Student's sleep data (*Biometrika* 6, 1908), the example of R's `t.test`: paired t = 4.0621 with 9 degrees of freedom and p = 0.002833;
@@ -129,11 +131,49 @@ fn pairs_see_through_a_common_drift() {
 fn the_correction_is_over_what_is_tested() {
     let tested = cell(&around(1.02, 0.004), &around(1.0, 0.004), Design::OneAfterTheOther, 0.01);
     let few = cell(&[1.0; 3], &[1.0; 3], Design::OneAfterTheOther, 0.01);
-    let alone = compare(std::slice::from_ref(&tested))[0].q;
+    let alone = compare(from_ref(&tested))[0].q;
     let beside = compare(&[tested.clone(), few.clone(), few])[0].q;
     assert_eq!(alone, beside);
     let same = cell(&around(1.0, 0.1), &around(1.0, 0.1), Design::OneAfterTheOther, 0.01);
     assert!(compare(&[tested, same])[0].q > alone);
+}
+
+/// What an unresolved cell would have to reach for a mark is told by Benjamini and Hochberg's step after those that are marked.
+#[test]
+fn what_is_visible_depends_on_the_table() {
+    let design = Design::OneAfterTheOther;
+    let (noise, mark) = (around(1.0, 0.02), around(1.5, 0.02));
+    let effect = Effect::of(&Numbers::of(design, from_ref(&noise), from_ref(&noise)).expect("sides").0).expect("seven");
+    for (marks, cells, level) in
+        [(0, 1, 0.05), (0, 4, 0.0125), (1, 4, 0.025), (2, 4, 0.0375), (3, 4, 0.05), (4, 5, 0.05)]
+    {
+        let table: Vec<Cell> =
+            (0..cells).map(|place| cell(if place < marks { &mark } else { &noise }, &noise, design, 0.01)).collect();
+        let found = compare(&table);
+        assert_eq!(found.iter().filter(|one| one.verdict == Verdict::Better).count(), marks);
+        let last = found.last().expect("cells").visible.expect("less than tenfold");
+        assert!((last / effect.visible(0.01, level) - 1.0).abs() < 1e-9, "{marks} of {cells}: {last}");
+    }
+    let all = compare(&[cell(&mark, &noise, design, 0.01), cell(&mark, &noise, design, 0.01)]);
+    assert!((all[0].visible.expect("less") / effect.visible(0.01, 0.05) - 1.0).abs() < 1e-9);
+    // Before anything is measured nothing is marked yet.
+    let planned = |numbers, cells| visible_difference(0.02, numbers, design, 0.01, cells);
+    let effect = Effect::planned(0.02, 7, design).expect("seven");
+    assert_eq!(planned(7, 1), Some(effect.visible(0.01, 0.05)));
+    assert_eq!(planned(7, 10), Some(effect.visible(0.01, 0.005)));
+    assert_eq!((planned(4, 1), visible_difference(5.0, 7, design, 0.01, 1)), (None, None));
+}
+
+/// More than tenfold is not told, and a ratio that is no number neither.
+#[test]
+fn what_says_nothing_is_not_told() {
+    let design = Design::OneAfterTheOther;
+    let wild = around(1.0, 3.0);
+    let found = compare(&[cell(&wild, &wild, design, 0.01)]).remove(0);
+    assert_eq!((found.reason, found.visible), (Reason::NotSignificant, None));
+    for (a, b) in [(1e-300, 1e300), (1e300, 1e-300)] {
+        assert_eq!(compare(&[cell(&[a; 5], &[b; 5], design, 0.01)])[0].ratio, None);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ Writes *.json beside this script, all of them or those named. Seeds are fixed; t
 """
 import importlib.metadata, json, math, os, platform, sys
 import numpy as np, scipy
-from scipy import stats
+from scipy import optimize, stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 rng = np.random.default_rng(20261121)
@@ -78,6 +78,34 @@ def effects():
                     cases.append(dict(sides=[floats(side) for side in sides], difference=float(difference), error=float(error), freedom=float(r.df),
                                       interval=[math.exp(interval.low), math.exp(interval.high)], deltas=[0.0, 0.01, 0.1], p=beyond))
     save("effects", cases)
+
+
+def planning():
+    """The true difference that nine of ten comparisons mark, and the fewest numbers that decide: solved from TREAT's p itself and the ends of
+    the interval, with the power of a t-test by the central distribution."""
+    own, cases = np.random.default_rng(20261130), []
+
+    def visible(error, freedom, floor, level):
+        p = lambda size: sum(stats.t.sf((size + sign * floor) / error, freedom) for sign in (-1, 1)) - level
+        marked = max(optimize.brentq(p, floor, floor + 1e4 * error, xtol=1e-14), floor + stats.t.isf(0.025, freedom) * error)
+        return marked + stats.t.isf(0.1, freedom) * error
+
+    def decides(size, error, freedom, floor, level):
+        if size > floor:
+            return visible(error, freedom, floor, level) <= size
+        return size + (stats.t.isf(0.025, freedom) + stats.t.isf(0.05, freedom)) * error <= floor
+
+    for n in (5, 6, 10, 30):
+        for sides in (1, 2):
+            for cv in (0.003, 0.03, 0.2):
+                for delta, level in ((0.0, 0.05), (0.0, 0.05 / 20), (0.01, 0.05), (0.01, 0.05 / 100), (0.1, 0.01)):
+                    error, freedom, floor = cv * math.sqrt(2 / n), sides * (n - 1), math.log1p(delta)
+                    size = abs(own.normal(0, 2 * cv))
+                    of = lambda m: (cv * math.sqrt(2 / m), freedom * (m - 1) / (n - 1))
+                    needed = next((m for m in range(n + 1, 2001) if decides(size, *of(m), floor, level)), None)
+                    cases.append(dict(cv=cv, numbers=n, sides=sides, delta=delta, level=level, size=float(size),
+                                      visible=math.expm1(visible(error, freedom, floor, level)), most=2000, needed=needed))
+    save("planning", cases)
 
 
 def steady():
@@ -163,7 +191,7 @@ def latencies():
     save("latencies", cases)
 
 
-MAKERS = (median_interval, summaries, false_discovery, effects, steady, change_points, latencies)
+MAKERS = (median_interval, summaries, false_discovery, effects, planning, steady, change_points, latencies)
 
 if __name__ == "__main__":
     for make in MAKERS:
