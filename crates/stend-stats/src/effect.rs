@@ -302,8 +302,7 @@ impl Effect {
         if self.error <= 0.0 {
             return if size > floor { 0.0 } else { 1.0 };
         }
-        let tail = |distance: f64| survival(distance / self.error, self.freedom);
-        (tail(size - floor) + tail(size + floor)).min(1.0)
+        self.p_of((size - floor) / self.error, floor).min(1.0)
     }
 
     /// The smallest true difference, as a share, that nine of ten such comparisons would call better or worse, if p has to be `level` or less.
@@ -314,22 +313,20 @@ impl Effect {
     /// * Source: the power of a t-test by the central t-distribution, shifted.
     #[must_use]
     pub fn visible(&self, delta: f64, level: f64) -> f64 {
-        self.visible_difference(delta.ln_1p(), level).exp_m1()
+        let (floor, level) = (delta.ln_1p(), level.clamp(1e-12, SIGNIFICANCE));
+        // As far as one tail says where the floor is wide beside the error, and without a floor as both do.
+        let (mut near, mut far) = (quantile(level, self.freedom), quantile(level / 2.0, self.freedom));
+        for _ in 0..HALVINGS {
+            let between = near.midpoint(far);
+            *(if self.p_of(between, floor) > level { &mut near } else { &mut far }) = between;
+        }
+        let by = far.max(quantile(TAIL, self.freedom)) + quantile(1.0 - POWER, self.freedom);
+        (floor + self.error * by).exp_m1()
     }
 
-    fn visible_difference(&self, floor: f64, level: f64) -> f64 {
-        let level = level.clamp(1e-12, SIGNIFICANCE);
-        // How far beyond the floor p is `level`: as far as one tail says where the floor is wide beside the error, and without a floor as both do.
-        let both = |far: f64| survival(far, self.freedom) + survival(far + 2.0 * floor / self.error, self.freedom);
-        let mut far = quantile(level, self.freedom);
-        if both(far) > (1.0 + 1e-6) * level {
-            let (mut near, mut beyond) = (far, quantile(level / 2.0, self.freedom));
-            for _ in 0..HALVINGS {
-                far = (near + beyond) / 2.0;
-                *(if both(far) > level { &mut near } else { &mut beyond }) = far;
-            }
-        }
-        floor + self.error * (far.max(quantile(TAIL, self.freedom)) + quantile(1.0 - POWER, self.freedom))
+    /// p of a difference that lies so many errors beyond the floor.
+    fn p_of(&self, beyond: f64, floor: f64) -> f64 {
+        survival(beyond, self.freedom) + survival(beyond + 2.0 * floor / self.error, self.freedom)
     }
 
     /// How many numbers of each side would decide in nine of ten trials, if the difference is the true one and they vary as these do; more
@@ -342,11 +339,13 @@ impl Effect {
     #[must_use]
     pub fn needed(&self, delta: f64, level: f64, most: usize) -> Option<usize> {
         let (size, floor) = (self.difference.abs(), delta.ln_1p());
+        let level = level.clamp(1e-12, SIGNIFICANCE);
         let decides = |numbers: usize| {
             let freedom = self.freedom * (numbers as f64 - 1.0) / (self.numbers as f64 - 1.0);
             let then = Self { error: self.error * (self.numbers as f64 / numbers as f64).sqrt(), freedom, ..*self };
             if size > floor {
-                then.visible_difference(floor, level) <= size
+                let beyond = (size - floor) / then.error - quantile(1.0 - POWER, freedom);
+                beyond >= quantile(TAIL, freedom) && then.p_of(beyond, floor) <= level
             } else {
                 size + then.error * (quantile(TAIL, freedom) + quantile((1.0 - POWER) / 2.0, freedom)) <= floor
             }

@@ -107,13 +107,23 @@ proptest! {
     }
 
     #[test]
-    fn a_mean_over_one_comparison_is_that_comparison(a in vec(positive(), 5..12), b in vec(positive(), 5..12)) {
-        let numbers = Numbers::of(Design::OneAfterTheOther, &[a], &[b]).unwrap().0;
+    fn a_mean_over_one_comparison_is_that_comparison(pairs in vec((positive(), positive()), 5..12), design in design()) {
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.into_iter().unzip();
+        let sessions = |side: &[f64]| side.iter().map(|value| vec![*value]).collect::<Vec<_>>();
+        let numbers = Numbers::of(design, &sessions(&a), &sessions(&b)).unwrap().0;
         let one = Effect::of(&numbers).unwrap();
         let mean = Effect::of_all(&[(&numbers, Direction::HigherIsBetter)]).unwrap();
         let turned = Effect::of_all(&[(&numbers, Direction::LowerIsBetter)]).unwrap();
         prop_assert!((mean.difference - one.difference).abs() < 1e-9 && (mean.error - one.error).abs() < 1e-9);
         prop_assert!((turned.difference + one.difference).abs() < 1e-9 && (turned.error - one.error).abs() < 1e-9);
+        // Of two alike too, but not of comparisons of both kinds.
+        let twice = Effect::of_all(&[(&numbers, Direction::HigherIsBetter); 2]).unwrap();
+        prop_assert!((twice.difference - one.difference).abs() < 1e-9 && (twice.error - one.error).abs() < 1e-9);
+        let other = match &numbers {
+            Numbers::Differences(a) => Numbers::Sides { a: a.clone(), b: a.clone() },
+            Numbers::Sides { a, .. } => Numbers::Differences(a.clone()),
+        };
+        prop_assert_eq!(Effect::of_all(&[(&numbers, Direction::HigherIsBetter), (&other, Direction::HigherIsBetter)]), None);
     }
 
     #[test]
