@@ -349,6 +349,20 @@ static void alignments(const struct morse_backend *backend, enum direction direc
 	}
 }
 
+/* The longest codes, and at every place what is not ASCII, with every room: what is written in vain needs room too. */
+static void long_codes(const struct morse_backend *backend, const struct morse_alphabet *alphabet)
+{
+	enum { BYTES = 70, ROOM = BYTES * MORSE_TEXT_BYTES };
+	uint8_t *input = place(&inputs, BYTES, true);
+
+	for (size_t at = 0; at < BYTES; at++) {
+		memset(input, '$', BYTES);
+		input[at] = 0xE0;
+		for (size_t room = 0; room < ROOM; room++)
+			run(backend, ENCODE, alphabet, input, BYTES, room, place(&outputs, room, true));
+	}
+}
+
 /* What cannot be coded by one character at a time: spaces and lines' ends at every place of a block. */
 static void line_ends(const struct morse_backend *backend, const struct morse_alphabet *alphabet)
 {
@@ -454,6 +468,7 @@ int main(void)
 				splits(backend, (enum direction)direction, alphabet);
 			}
 			line_ends(backend, alphabet);
+			long_codes(backend, alphabet);
 		}
 	}
 	return harness_finish();

@@ -264,9 +264,11 @@ WITH_BMI struct morse_progress morse_avx512_encode(const struct morse_alphabet *
 			characters.word_ends = _pext_u64(characters.word_ends, starts);
 			unsigned count = (unsigned)_mm_popcnt_u64(starts);
 			counts = low_bits(count);
-			/* Nearly always 5 groups, so that the branch is foreseen. */
-			groups = count <= 5 * GROUP && room_left < GROUPS * GROUP_ROOM ? (count + GROUP - 1) / GROUP :
-			         count <= 5 * GROUP ? 5 : GROUPS;
+			/* Nearly always 5 groups, so that the branch is foreseen. What is written in vain needs room too. */
+			if (UNLIKELY(room_left < GROUPS * GROUP_ROOM))
+				groups = (count + GROUP - 1) / GROUP;
+			else
+				groups = count <= 5 * GROUP ? 5 : GROUPS;
 		} else if (UNLIKELY(end < BLOCK)) {
 			groups = (end + GROUP - 1) / GROUP;
 		}
