@@ -42,7 +42,8 @@ under_stend() { # JOB
 		/"report": \{/ { inside = 1 }
 		# The whole command took longer than what was measured: it holds the ramp.
 		/"usage": \{/ { inside = 0 }
-		inside && /"check": / && !/"passed"/ { exit }
+		# The first one; those after it say by what each operation was checked.
+		inside && /"check": / && !checks++ && !/"passed"/ { exit }
 		inside && /"operations": / { operations = $2 + 0 }
 		inside && /"cpu_ns": / { cpu = $2 + 0 }
 		inside && /"wall_ns": / { wall = $2 + 0 }
