@@ -1,15 +1,17 @@
 #!/bin/sh
-# Puts generated tables into a document: what stands between the lines `<!-- data/NAME -->` and `<!-- /data/NAME -->` becomes
-# the file data/NAME beside it, if there is one. Usage: set_tables.sh DOCUMENT
+# Puts generated tables into a document: what stands between the lines `<!-- FILE -->` and `<!-- /FILE -->` becomes that file, a path
+# from the document's folder. Usage: set_tables.sh DOCUMENT
 set -eu
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
 awk -v folder="$(dirname "$1")" '
-/^<!-- \/data\/.* -->$/ { kept = 0; inside = 0 }
-!inside || kept { print }
-/^<!-- data\/.* -->$/ {
-	file = folder "/" $2; inside = 1; kept = 1
-	while ((getline line <file) > 0) { print line; kept = 0 }
+function die(why) { print "set_tables.sh: " why | "cat >&2"; failed = 1; exit 1 }
+$0 == "<!-- /" file " -->" { file = "" }
+!file { print }
+/^<!-- [^\/ ][^ ]*\/[^ ]*\.md -->$/ {
+	file = $2; lines = 0
+	while ((getline line <(folder "/" file)) > 0) { print line; lines++ }
+	if (!lines) die("there is no table in " folder "/" file)
 }
-END { if (inside) { print "set_tables.sh: a table has no end" | "cat >&2"; exit 1 } }' "$1" >"$new"
+END { if (file && !failed) die("a table has no end: " file) }' "$1" >"$new"
 cat "$new" >"$1"

@@ -85,6 +85,23 @@ fn sources_that_documents_name_are_there() {
     assert!(gone.is_empty(), "sources that are not there: {gone:#?}");
 }
 
+/// `make bench-…` writes tables to files, and from these into the pages: between `<!-- FILE -->` and `<!-- /FILE -->`.
+#[test]
+fn tables_that_were_measured_are_in_the_pages_as_in_their_files() {
+    let mut tables = 0;
+    for path in pages(&root().join("docs")) {
+        let text = fs::read_to_string(&path).unwrap();
+        for mark in text.lines().filter_map(|line| line.strip_prefix("<!-- ")?.strip_suffix(" -->")) {
+            let Some((_, rest)) = text.split_once(&format!("<!-- {mark} -->\n")) else { continue };
+            let Some((shown, _)) = rest.split_once(&format!("<!-- /{mark} -->\n")) else { continue };
+            let measured = fs::read_to_string(path.parent().unwrap().join(mark));
+            assert_eq!(measured.ok().as_deref(), Some(shown), "{mark} in {}", path.display());
+            tables += 1;
+        }
+    }
+    assert!(tables > 4, "{tables}");
+}
+
 /// Whoever reads the gallery fetches all of it.
 #[test]
 fn every_drawing_of_the_gallery_is_there_and_small() {
