@@ -21,17 +21,16 @@ part() { # NAME COMMAND...
 # Patience costs nothing where all goes well.
 export CI=1 STEND_STAMPS='' PATIENCE=4
 part 'the tests' make --no-print-directory --keep-going test
-part 'kills' env KILLS=100 PATIENCE=12 make --no-print-directory test-lab ONLY='killed:: serve::killed_'
+# In one, because they mostly wait: for disks, for machines, and half an hour for members that die.
+part 'kills, members that die, every deed, example and operation' env KILLS=100 CHAOS=1800 EVERY_DEED=1 EVERY_EXAMPLE=1 \
+    EVERY_OPERATION=1 PATIENCE=12 make --no-print-directory test-lab \
+    ONLY='killed:: serve::killed_ cluster:: faults::what_ fio_examples:: clusters:: guests::'
 part 'other processors and compilers' make --no-print-directory test-cross CROSS='aarch64 riscv64 s390x powerpc64le i686 plain elbrus-macros'
-part 'members that die' env CHAOS=1800 PATIENCE=12 make --no-print-directory test-lab ONLY=cluster::
 part 'every length' env AGREEMENT_STEP=1 "$target/native/cc/kuzma/tests/agreement"
 part 'fuzzing' make --no-print-directory fuzz-native FUZZ_SECONDS=120
 part 'fuzzing of what the lab reads' fuzz/run.sh "$target"
 part '100 GB through pipes' make --no-print-directory soak-pipe
 part 'calibration' cargo run --quiet --release --locked --target-dir "$target" --package stend-stats --example calibration
-part 'every deed after every fault' env EVERY_DEED=1 make --no-print-directory test-lab ONLY=faults::what_
-part 'every example of fio' env EVERY_EXAMPLE=1 make --no-print-directory test-lab ONLY=fio_examples::
-part 'every operation on guests' env EVERY_OPERATION=1 PATIENCE=12 make --no-print-directory test-lab ONLY='clusters:: guests::'
 part 'storage' make --no-print-directory bench-storage
 
 minutes=$((($(date +%s) - began + 30) / 60))

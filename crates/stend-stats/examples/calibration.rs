@@ -4,6 +4,9 @@
 #[path = "../tests/it/common/mod.rs"]
 mod common;
 
+use std::num::NonZero;
+use std::thread;
+
 use common::{NOISES, Noise, Plan};
 use stend_stats::Design::{self, InTurns, OneAfterTheOther, SessionsInTurns};
 use stend_stats::{ChangeRule, SplitMix64, change_points};
@@ -16,6 +19,19 @@ fn head(columns: &[&str]) {
     println!("| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
 }
 
+/// A row for each, in their order; on all processors.
+fn rows<T: Copy + Send + Sync>(of: &[T], row: impl Fn(T) -> String + Sync) {
+    let share = of.len().div_ceil(thread::available_parallelism().map_or(1, NonZero::get));
+    let row = &row;
+    thread::scope(|scope| {
+        let parts =
+            of.chunks(share).map(|part| scope.spawn(move || part.iter().map(|one| row(*one)).collect::<Vec<_>>()));
+        for part in parts.collect::<Vec<_>>() {
+            part.join().unwrap().iter().for_each(|row| println!("| {row} |"));
+        }
+    });
+}
+
 /// Tables with any false mark, in a design.
 fn levels(title: &str, design: Design, sessions: usize, numbers: &[usize], tables: usize) {
     println!("\n{title}\n");
@@ -24,7 +40,7 @@ fn levels(title: &str, design: Design, sessions: usize, numbers: &[usize], table
     let mut names = vec!["noise"];
     names.extend(columns.iter().map(String::as_str));
     head(&names);
-    for noise in NOISES {
+    rows(&NOISES, |noise| {
         let cell = |n: usize, cells: usize| {
             let trials = if cells == 1 { 5 * tables } else { tables };
             let found = Plan::new(design, sessions, n, cells).try_out(|_| noise, trials, 1);
@@ -35,8 +51,8 @@ fn levels(title: &str, design: Design, sessions: usize, numbers: &[usize], table
             }
         };
         let cells: Vec<String> = numbers.iter().flat_map(|n| sizes.map(|cells| cell(*n, cells))).collect();
-        println!("| {} | {} |", noise.name(), cells.join(" | "));
-    }
+        format!("{} | {}", noise.name(), cells.join(" | "))
+    });
 }
 
 fn main() {
@@ -52,9 +68,9 @@ fn main() {
     println!("\nSteady histories of 50 values with any change, %\n");
     head(&["noise", "changed"]);
     let neighbours = |correlation| Noise::Wave { correlation, common: false };
-    for noise in
-        [Noise::Normal(0.02), Noise::LogNormal(0.3), Noise::Bimodal, Noise::Rounded, neighbours(0.2), neighbours(0.5)]
-    {
+    let noises =
+        [Noise::Normal(0.02), Noise::LogNormal(0.3), Noise::Bimodal, Noise::Rounded, neighbours(0.2), neighbours(0.5)];
+    rows(&noises, |noise| {
         let mut random = SplitMix64::new(4);
         let rule = ChangeRule { least_change: 0.0, ..ChangeRule::default() };
         let changed = (0..10 * tables).filter(|_| {
@@ -62,11 +78,11 @@ fn main() {
             let history = [values.a_sessions.concat(), values.b_sessions.concat()].concat();
             change_points(&history, &rule).is_some_and(|found| !found.is_empty())
         });
-        println!("| {} | {} |", noise.name(), percent(changed.count() as f64 / (10 * tables) as f64));
-    }
+        format!("{} | {}", noise.name(), percent(changed.count() as f64 / (10 * tables) as f64))
+    });
     println!("\nPower: % of the cells that differ found\n");
     head(&["design", "n", "cells", "of them faster", "by", "CV", "found"]);
-    for (design, n, cells, faster, by, cv) in [
+    let differences = [
         (InTurns, 6, 20, 1, 0.05, 0.01),
         (InTurns, 10, 20, 1, 0.10, 0.03),
         (InTurns, 6, 20, 1, 0.10, 0.03),
@@ -78,12 +94,12 @@ fn main() {
         (OneAfterTheOther, 10, 20, 20, 0.05, 0.03),
         (OneAfterTheOther, 20, 20, 20, 0.10, 0.10),
         (OneAfterTheOther, 6, 1, 1, 0.10, 0.01),
-    ] {
+    ];
+    rows(&differences, |(design, n, cells, faster, by, cv)| {
         let plan = Plan::new(design, 1, n, cells).with(faster, 1.0 + by);
         let found = plan.try_out(|_| Noise::Normal(cv), tables, 2).found;
-        let design = format!("{design:?}");
-        println!("| {design} | {n} | {cells} | {faster} | {} % | {} % | {} |", by * 100.0, cv * 100.0, percent(found));
-    }
+        format!("{design:?} | {n} | {cells} | {faster} | {} % | {} % | {}", by * 100.0, cv * 100.0, percent(found))
+    });
     // Every other row is noisy; the quiet ones are counted.
     let plan = Plan::new(OneAfterTheOther, 1, 10, 20).with(20, 1.1);
     let mut random = SplitMix64::new(3);
