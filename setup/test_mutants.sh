@@ -22,6 +22,9 @@ survived=$(printf %s "$sum" | sed -n 's/.* \([0-9]*\) survived.*/\1/p')
 
 cargo install --quiet --locked cargo-mutants --version 27.1.0 --root "$out" --target-dir "$out/build" || exit
 PATH=$out/bin:$PATH
+# Some mistakes make lists without an end.
+# shellcheck disable=SC3045 # dash has it
+ulimit -v $((12 << 20))
 
 # rust PACKAGE 'FILE…' TEST-ARGUMENT…: which of its files are changed, and which of its tests look. All of them would take minutes for
 # each mistake. From which end the statistics count is left out: it changes nothing of what they find, only how soon.

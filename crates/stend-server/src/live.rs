@@ -188,7 +188,7 @@ pub(crate) fn planned(run: &Run) -> usize {
         run.skipped.iter().any(|skipped| skipped.scenario == *name)
     };
     let plan = if run.sides.is_empty() { Plan::new } else { Plan::in_pairs };
-    plan(&run.suite, run.seed, is_skipped).len()
+    plan(&run.suite, run.seed, is_skipped).steps().len()
 }
 
 fn told(run: &Run, repeat: &Repeat) -> Arc<str> {

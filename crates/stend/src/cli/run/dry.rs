@@ -157,7 +157,7 @@ pub(super) fn print(
     let sessions = compared.sessions.unwrap_or(1);
     let long = duration(measured(), sessions * if sides.is_empty() { 1 } else { 2 });
     let of = if sessions > 1 { format!("in each of {sessions} sessions") } else { "in all".into() };
-    let _ = writeln!(text, "{} {of}, warm-ups included{long}", english_plural(plan.len(), "repeat", "repeats"));
+    let _ = writeln!(text, "{} {of}, warm-ups included{long}", english_plural(plan.steps().len(), "repeat", "repeats"));
     let _ = writeln!(text, "{}", sight(&suite, &skipped, compared));
     output::print(&text)?;
     Ok(())
