@@ -6,8 +6,6 @@
 //! A run with two sides is planned in pairs of neighbours, one repeat of each side. The seed decides for each pair which side comes first, so that
 //! whatever disturbs the machine, slowly or in step with the repeats, favours neither side.
 
-use std::hash::{BuildHasher, RandomState};
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stend_stats::SplitMix64;
@@ -37,9 +35,9 @@ pub struct Step {
     pub phase: Phase,
 }
 
-/// A seed that nobody chose: the system draws the keys of each process's hash maps.
+/// A seed that nobody chose.
 pub fn fresh_seed() -> u64 {
-    RandomState::new().hash_one(())
+    getrandom::u64().expect("the system has random numbers")
 }
 
 /// How many sides there are, where there are any.
