@@ -22,13 +22,10 @@ fn head(columns: &[&str]) {
 /// A row for each, in their order; on all processors.
 fn rows<T: Copy + Send + Sync>(of: &[T], row: impl Fn(T) -> String + Sync) {
     let share = of.len().div_ceil(thread::available_parallelism().map_or(1, NonZero::get));
-    let row = &row;
+    let lines = |part: &[T]| part.iter().map(|one| format!("| {} |\n", row(*one))).collect::<String>();
     thread::scope(|scope| {
-        let parts =
-            of.chunks(share).map(|part| scope.spawn(move || part.iter().map(|one| row(*one)).collect::<Vec<_>>()));
-        for part in parts.collect::<Vec<_>>() {
-            part.join().unwrap().iter().for_each(|row| println!("| {row} |"));
-        }
+        let parts: Vec<_> = of.chunks(share).map(|part| scope.spawn(|| lines(part))).collect();
+        parts.into_iter().for_each(|part| print!("{}", part.join().unwrap()));
     });
 }
 

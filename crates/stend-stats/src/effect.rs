@@ -313,7 +313,7 @@ impl Effect {
     /// * Source: the power of a t-test by the central t-distribution, shifted.
     #[must_use]
     pub fn visible(&self, delta: f64, level: f64) -> f64 {
-        let (floor, level) = (delta.ln_1p(), level.clamp(1e-12, SIGNIFICANCE));
+        let (floor, level) = (delta.ln_1p(), bounded(level));
         // As far as one tail says where the floor is wide beside the error, and without a floor as both do.
         let (mut near, mut far) = (quantile(level, self.freedom), quantile(level / 2.0, self.freedom));
         for _ in 0..HALVINGS {
@@ -339,7 +339,7 @@ impl Effect {
     #[must_use]
     pub fn needed(&self, delta: f64, level: f64, most: usize) -> Option<usize> {
         let (size, floor) = (self.difference.abs(), delta.ln_1p());
-        let level = level.clamp(1e-12, SIGNIFICANCE);
+        let level = bounded(level);
         let decides = |numbers: usize| {
             let freedom = self.freedom * (numbers as f64 - 1.0) / (self.numbers as f64 - 1.0);
             let then = Self { error: self.error * (self.numbers as f64 / numbers as f64).sqrt(), freedom, ..*self };
@@ -366,6 +366,11 @@ impl Effect {
         }
         (enough <= most).then_some(enough)
     }
+}
+
+/// A level that a mark may need, and of which there is a quantile.
+fn bounded(level: f64) -> f64 {
+    level.clamp(1e-12, SIGNIFICANCE)
 }
 
 /// Which way a metric is good.

@@ -145,7 +145,7 @@ fn what_is_visible_depends_on_the_table() {
     let (noise, mark) = (around(1.0, 0.02), around(1.5, 0.02));
     let effect = Effect::of(&Numbers::of(design, from_ref(&noise), from_ref(&noise)).expect("sides").0).expect("seven");
     for (marks, cells, level) in
-        [(0, 1, 0.05), (0, 4, 0.0125), (1, 4, 0.025), (2, 4, 0.0375), (3, 4, 0.05), (4, 5, 0.05)]
+        [(0, 1, 0.05), (0, 4, 0.0125), (1, 4, 0.025), (2, 4, 0.0375), (3, 4, 0.05), (4, 5, 0.05), (2, 2, 0.05)]
     {
         let table: Vec<Cell> =
             (0..cells).map(|place| cell(if place < marks { &mark } else { &noise }, &noise, design, 0.01)).collect();
@@ -154,8 +154,6 @@ fn what_is_visible_depends_on_the_table() {
         let last = found.last().expect("cells").visible.expect("less than tenfold");
         assert!((last / effect.visible(0.01, level) - 1.0).abs() < 1e-9, "{marks} of {cells}: {last}");
     }
-    let all = compare(&[cell(&mark, &noise, design, 0.01), cell(&mark, &noise, design, 0.01)]);
-    assert!((all[0].visible.expect("less") / effect.visible(0.01, 0.05) - 1.0).abs() < 1e-9);
     // Before anything is measured nothing is marked yet.
     let planned = |numbers, cells| visible_difference(0.02, numbers, design, 0.01, cells);
     let effect = Effect::planned(0.02, 7, design).expect("seven");
