@@ -106,6 +106,7 @@ operations)
 bench)
     wanted='clang:clang:the ciphers are measured by a second compiler
 fio:fio:it is measured under stend beside itself alone
+jq:jq:what stend measured of it is read
 mkfs.btrfs:btrfs-progs:a pool is made, loaded and taken down
 nbdkit:nbdkit:controllers export what lies on the pool
 gostsum:libengine-gost-openssl gostsum:the ciphers are measured beside the GOST engine of OpenSSL

@@ -38,16 +38,8 @@ seconds_since() { # START
 # alone is judged by none.
 under_stend() { # JOB
 	"$stend" run --fio "$1" --repeats 1 --even-if-unfit --quiet >"$work/out" 2>&1 || [ $? -eq 3 ] || die "$(cat "$work/out")"
-	"$stend" show last --json | awk '
-		/"report": \{/ { inside = 1 }
-		# The whole command took longer than what was measured: it holds the ramp.
-		/"usage": \{/ { inside = 0 }
-		# The first one; those after it say by what each operation was checked.
-		inside && /"check": / && !checks++ && !/"passed"/ { exit }
-		inside && /"operations": / { operations = $2 + 0 }
-		inside && /"cpu_ns": / { cpu = $2 + 0 }
-		inside && /"wall_ns": / { wall = $2 + 0 }
-		END { if (!operations || !wall || !cpu) exit 1; printf "%.1f|%.3f\n", operations / wall * 1e9, cpu / operations }' || die "$1 under stend: $(cat "$work/out")"
+	"$stend" show last --json | jq -er '.run.repeats | last.report | select(.check == "passed")
+		| "\(.work.operations / .wall_ns * 1e9)|\(.cpu_ns / .work.operations)"' || die "$1 under stend: $(cat "$work/out")"
 }
 
 # The same by fio's own report: version 3 of its lines, where 6 is KiB and 9 milliseconds of reading, 88 and 89 the processor time in user
@@ -100,7 +92,7 @@ left() {
 
 : >"$work/pairs"
 if [ -t 0 ]; then : >"$work/found"; else cat >"$work/found"; fi
-command -v fio >/dev/null || die 'there is no fio here: apt-get install fio'
+for program in fio jq; do command -v $program >/dev/null || die "there is no $program here: apt-get install $program"; done
 
 # In memory: a disk that is shared with others may differ from itself by a factor of seventy, and stend is to be seen, not they.
 memory=$(mktemp -d -p /dev/shm)
@@ -145,7 +137,7 @@ if [ "$(id -u)" -eq 0 ] && grep -qw btrfs /proc/filesystems && command -v mkfs.b
 	"$stend" run vostok-2021 --scale "$scale" --repeats 6 --time-budget 5min --set log_avg_msec=500 --target "$pool" --even-if-unfit --no-progress >&2 ||
 		[ $? -eq 3 ] || die 'vostok-2021 on a pool'
 	echo "vostok-2021 on the pool, 6 repeats|$(seconds_since "$start")" >>"$work/found"
-	left "$("$stend" list --json | sed -n 's/.*"id": "\(.*\)".*/\1/p' | head -n 1)" >"$work/left"
+	left "$("$stend" list --json | jq -r '.runs[0].id')" >"$work/left"
 	echo "things left of the run|$(wc -l <"$work/left")" >>"$work/found"
 	"$stend" compare last --format csv >"$table-vostok.csv"
 	"$stend" compare last --format markdown >"$table-vostok.md"
