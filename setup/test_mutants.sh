@@ -41,7 +41,7 @@ rust() {
     rm -rf "${out:?}/$package"
     mkdir "$out/$package"
     cargo mutants --package "$package" --shard "${SHARD:-0/4}" --sharding round-robin \
-        --exclude-re 'in from_the_nearer_end' --output "$out/$package" --no-shuffle --jobs 1 --timeout 300 --colors never "$@" \
+        --exclude-re 'in from_the_nearer_end' --output "$out/$package" --no-shuffle --jobs 1 --minimum-test-timeout 60 --timeout-multiplier 20 --colors never "$@" \
         >"$out/$package/said" 2>&1
     ended=$?
     said=$out/$package/mutants.out

@@ -184,11 +184,11 @@ pub struct Effect {
     pub numbers: usize,
 }
 
-/// Mean and variance of the mean of at least two numbers.
+/// Mean and variance of the mean, which is NaN for a single number.
 fn of_one_side(numbers: &[f64]) -> Option<(f64, f64)> {
     let (centre, count) = (mean(numbers)?, numbers.len() as f64);
     let squares: f64 = numbers.iter().map(|number| (number - centre).powi(2)).sum();
-    (numbers.len() > 1).then(|| (centre, squares / (count - 1.0) / count))
+    Some((centre, squares / (count - 1.0) / count))
 }
 
 impl Effect {

@@ -82,6 +82,33 @@ fn a_significant_difference_whose_interval_crosses_the_floor_is_unresolved() {
     );
 }
 
+/// As many as `Effect::needed` says, which the planning tables of `against_scipy` test.
+#[test]
+fn a_cell_that_is_undecided_says_how_many_numbers_would_decide() {
+    let of = |a: &[f64], b: &[f64]| compare(&[cell(a, b, Design::OneAfterTheOther, 0.01)]).remove(0);
+    let found = of(&around(1.02, 0.02), &around(1.0, 0.02));
+    let needed = Effect::of(&found.numbers.expect("repeats")).expect("seven").needed(0.01, 0.05, 10_000);
+    assert!(needed.is_some_and(|needed| needed > 7));
+    assert_eq!((found.verdict, found.needed), (Verdict::Unresolved, needed));
+    assert_eq!(of(&around(1.02, 0.001), &around(1.0, 0.001)).needed, None, "decided");
+    let two = of(&[1.0, 1.1], &[1.2, 1.3]);
+    assert_eq!((two.reason, two.needed), (Reason::TooFew, Some(5)));
+    let single = of(&[1.0], &[1.2]);
+    assert_eq!((single.reason, single.interval, single.needed), (Reason::TooFew, None, None));
+}
+
+#[test]
+fn a_single_number_has_no_error() {
+    for numbers in [
+        Numbers::Differences(vec![0.1]),
+        Numbers::Sides { a: vec![0.1], b: vec![0.2] },
+        Numbers::Sides { a: vec![0.1, 0.2], b: vec![0.2] },
+        Numbers::Sides { a: vec![0.1], b: vec![0.2, 0.3] },
+    ] {
+        assert_eq!(Effect::of(&numbers), None, "{numbers:?}");
+    }
+}
+
 /// What neither side varies in is decided by δ alone: there is nothing to test.
 #[test]
 fn values_that_are_all_equal_are_compared_as_they_are() {
