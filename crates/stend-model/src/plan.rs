@@ -344,6 +344,15 @@ mod tests {
     }
 
     #[test]
+    fn the_order_that_a_seed_shuffles_to_is_the_same_for_ever() {
+        let plan = Plan::new(&suite("shuffled", &[2, 2, 2, 2, 2]), 0x5eed_2026_5eed_2026, |_| false);
+        let scenarios = |steps: &[Step]| steps.iter().map(|step| step.scenario.to_string()).collect::<String>();
+        assert_eq!(scenarios(plan.steps()), "043214203124310");
+        let further = &make(&plan, 5, |_| false)[15..];
+        assert_eq!(scenarios(further), "2140341032");
+    }
+
+    #[test]
     fn what_only_prepares_is_not_tried_again_when_it_has_failed_often_enough() {
         let mut suite = suite("grouped", &[1, 2]);
         (suite.scenarios[0].warmup, suite.scenarios[0].repeats) = (1, 0);

@@ -103,7 +103,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use stend_model::run::Origin;
-    use stend_model::suite::Gates;
+    use stend_model::suite::{Gates, Instrument};
 
     use super::*;
 
@@ -127,6 +127,24 @@ mod tests {
         assert_eq!(causes(&scenario, &report, None, &[], Some(0.0)), [missing]);
         scenario.metrics[1].optional = true;
         assert!(causes(&scenario, &report, None, &[], Some(0.0)).is_empty());
+    }
+
+    #[test]
+    fn work_that_is_wrong_or_unverified_does_not_count() {
+        let mut scenario = stend_testing::suite().scenarios[0].clone();
+        let mut report = stend_testing::repeat(0, 0, 0, 1.0).report.unwrap();
+        let mut found = |check, instrument: &str, verification| {
+            (report.check, scenario.instrument, scenario.verification) =
+                (check, Instrument::Adapter(instrument.into()), verification);
+            causes(&scenario, &report, None, &[], Some(0.0))
+        };
+        for verification in [Verification::Required, Verification::None] {
+            assert_eq!(found(Check::Passed, "fio", verification), []);
+            assert!(matches!(found(Check::Failed, "fio", verification)[..], [Cause::WorkWrong { .. }]));
+            assert!(matches!(found(Check::Failed, "tests", verification)[..], [Cause::TestsCut { .. }]));
+        }
+        assert_eq!(found(Check::None, "fio", Verification::Required), [Cause::WorkUnverified]);
+        assert_eq!(found(Check::None, "fio", Verification::None), []);
     }
 
     /// Ten seconds on two CPUs, of which the command used one; the counters as they are given.
