@@ -119,6 +119,8 @@ fn values_that_are_all_equal_are_compared_as_they_are() {
         let twice = one(200.0, design);
         assert!((twice.ratio.unwrap() - 2.0).abs() < 1e-12 && twice.p == Some(0.0));
     }
+    let equal = Effect::of(&Numbers::Sides { a: vec![0.5; 5], b: vec![0.5; 4] }).expect("two or more");
+    assert_eq!((equal.error, equal.freedom, equal.p_beyond(0.0)), (0.0, 7.0, 1.0));
 }
 
 #[test]
