@@ -128,7 +128,7 @@ fuzz: packages-test toolchains ## feed all that reads other people's files and t
 test-all: packages-test packages-cross packages-operations packages-bench build ## all that is too long for each change: two hours
 	@setup/test_all.sh "$(TARGET)"
 
-test-mutants: packages-test programs ## how many mistakes the tests find: 52 in C, and those that cargo-mutants makes in chosen files; half an hour
+test-mutants: packages-test programs ## how many mistakes the tests find: those of setup/mutants.txt, and those that cargo-mutants makes in chosen files; three quarters of an hour
 	@setup/test_mutants.sh "$(TARGET)"
 
 test-steady: packages-test programs ## make test, once built, 5 times beside four busy loops and 3 times on 0.3 processors; names what failed
@@ -224,7 +224,7 @@ lint: packages-test toolchains ## rustfmt, clippy, the fuzz targets' lock file, 
 		else $(call left_out,lint,no $$compiler here; its warnings are not checked); fi; done; \
 	if command -v shellcheck >/dev/null; then shellcheck -x -P SCRIPTDIR $(SHELL_FILES) || failed=1; \
 	else $(call left_out,lint,no shellcheck here; the shell scripts are not checked); fi; \
-	sh probe/tests/mutants.sh --changes || failed=1; \
+	setup/mutants.sh --changes || failed=1; \
 	built=$$(git ls-files --eol 2>/dev/null | sed -n 's/^i\/-text[^\t]*\t/  /p'); \
 	[ -z "$$built" ] || { echo "lint: no text, and kept in git:" >&2; echo "$$built" | head >&2; failed=1; }; \
 	case "$${RUSTC_WORKSPACE_WRAPPER:-}" in \

@@ -1,8 +1,8 @@
 #!/bin/sh
-# How many mistakes the tests find: those of probe/tests/mutants.txt in the C half, and those that cargo-mutants makes in chosen
-# files of the Rust half, every fourth of them. Names the survivors, and fails where less than 95 % of all are caught.
+# How many mistakes the tests find: those of setup/mutants.txt, and those that cargo-mutants makes in chosen files of the Rust half,
+# every fourth of them. Names the survivors, and fails where less than 95 % of all are caught.
 # Usage: setup/test_mutants.sh TARGET
-# SHARD=1/4: another fourth of those in the Rust half; 0/1: all, which takes hours.
+# SHARD=1/4: another fourth of those of cargo-mutants; 0/1: all, which takes hours.
 set -u
 
 target=$1
@@ -13,10 +13,10 @@ caught=0
 survived=0
 status=0
 
-echo 'mutants: the C half'
-sh probe/tests/mutants.sh >"$out/c" 2>&1 || status=1
-grep -vE '^caught by ' "$out/c"
-sum=$(grep '^mutants: ' "$out/c" | tail -n 1)
+echo 'mutants: setup/mutants.txt'
+setup/mutants.sh "$target" >"$out/list" 2>&1 || status=1
+grep -v '^caught: ' "$out/list"
+sum=$(grep '^mutants: ' "$out/list" | tail -n 1)
 caught=$(printf %s "$sum" | sed -n 's/^mutants: \([0-9]*\) caught.*/\1/p')
 survived=$(printf %s "$sum" | sed -n 's/.* \([0-9]*\) survived.*/\1/p')
 

@@ -36,21 +36,29 @@ fn steady(middle: f64) -> Vec<f64> {
     [-1.0, 3.0, -4.0, 1.0, 0.0, -3.0, 4.0, -2.0, 2.0, 0.0].iter().map(|step| middle * (1.0 + step / 1000.0)).collect()
 }
 
-fn verdicts(table: &Table) -> Vec<Verdict> {
-    let of = |row: &Row| match &row.cells[1] {
-        Cell::Measured(measured) => measured.against_base.as_ref().unwrap().verdict,
+fn against_base(table: &Table) -> impl Iterator<Item = &AgainstBase> {
+    table.rows.iter().map(|row| match &row.cells[1] {
+        Cell::Measured(measured) => measured.against_base.as_ref().unwrap(),
         other => panic!("{other:?}"),
-    };
-    table.rows.iter().map(of).collect()
+    })
+}
+
+fn verdicts(table: &Table) -> Vec<Verdict> {
+    against_base(table).map(|against| against.verdict).collect()
 }
 
 #[test]
 fn better_and_worse_follow_each_metrics_own_direction() {
     let (base, half) = (record("a", &steady(2.0)), record("b", &steady(1.0)));
     // Half the time: twice the throughput and half the time, both better.
-    assert_eq!(verdicts(&compare(&[&base, &half], &[])), [Verdict::Better, Verdict::Better]);
+    let better = compare(&[&base, &half], &[]);
+    assert_eq!(verdicts(&better), [Verdict::Better, Verdict::Better]);
     assert_eq!(verdicts(&compare(&[&half, &base], &[])), [Verdict::Worse, Verdict::Worse]);
     assert_eq!(verdicts(&compare(&[&base, &base], &[])), [Verdict::Same, Verdict::Same]);
+    for against in against_base(&better) {
+        let (factor, (low, high)) = (against.factor.unwrap(), against.interval.unwrap());
+        assert!(1.9 < low && low < factor && factor < high && high < 2.1, "{low} < {factor} < {high}");
+    }
 }
 
 /// A run with two sides of pairs: what each pair took on the first side and on the second, in milliseconds. In every other pair the second comes

@@ -14,10 +14,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chaos::{Node, Not, claims};
 use engines::{Engine, engines};
 use proptest::prelude::*;
-use stend_fleet::{Agreement, Change, Committed, Condition, Entry, News, Revision, Told, Watch};
-use stend_testing::patience;
+use stend_fleet::{
+    Agreement, Change, Committed, Condition, Entry, Lookout, MOST_OWNERS, News, Revision, Silent, Told, Watch,
+};
+use stend_testing::{patience, wait_for};
 
 /// What any agreement must be.
 #[derive(Default)]
@@ -167,5 +170,39 @@ fn each_repeat_is_stored_once_under_the_last_claim_whatever_happens() {
             Ok(())
         });
         tested.unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn who_speaks_again_keeps_its_job_and_what_many_have_lost_is_given_up() {
+    let lease = Duration::from_secs(1);
+    for Engine { name, fresh, .. } in &engines() {
+        let agreement: Arc<dyn Agreement> = Arc::from(fresh());
+        let (mut first, looks) = (Node::new(&agreement, "1", 1), Node::new(&agreement, "looks", 1));
+        assert!(first.beat(), "{name}");
+        first.add("job", "machine");
+        first.look_for_work(Duration::ZERO, lease, |_| 0);
+        let mut lookout = Lookout::default();
+        let mut is_silent =
+            |node: &str, leases: u32| lookout.look(&*agreement, node, || lease * leases, lease).unwrap();
+        let take = |silent: &Silent, by: &str| {
+            looks.mirror.change(|draft| draft.take_over(claims, "job", silent, by).map_err(Not::from))
+        };
+        wait_for("the claim is known", || {
+            looks.mirror.catch_up(Duration::ZERO).is_ok() && looks.claim_to("job").is_some()
+        });
+        assert_eq!(is_silent("1", 0), None, "{name}");
+        let silent = is_silent("1", 1).unwrap();
+        assert!(first.beat());
+        assert!(take(&silent, "2").is_err(), "{name}: it has said something meanwhile");
+        assert_eq!((looks.claim_to("job").unwrap().node.as_str(), is_silent("1", 1)), ("1", None), "{name}");
+        // Others have never said anything.
+        for (owner, leases) in (1..=MOST_OWNERS).zip(2..) {
+            is_silent(&owner.to_string(), leases - 1);
+            let silent = is_silent(&owner.to_string(), leases).unwrap();
+            let taken = take(&silent, &(owner + 1).to_string()).unwrap();
+            assert_eq!(taken.map(|claim| claim.owners), Some(owner + 1).filter(|it| *it <= MOST_OWNERS), "{name}");
+            assert!(take(&silent, "late").is_err() || owner == MOST_OWNERS, "{name}: it has lost it already");
+        }
     }
 }

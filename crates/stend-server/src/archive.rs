@@ -559,16 +559,26 @@ pub(crate) async fn file(lab: crate::api::Served, InPath(sha256): InPath<String>
 
 #[cfg(test)]
 mod tests {
+    use stend_model::identity::digest_of;
     use stend_store::write_export;
 
     use super::*;
     use crate::testing;
 
+    fn lab() -> (tempfile::TempDir, Arc<Lab>) {
+        let (store, database) = testing::database();
+        let lab = Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false);
+        (store, Arc::new(lab))
+    }
+
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    }
+
     /// Where a server that begins removes what was being sent when the last one was killed.
     #[test]
     fn what_an_agent_sends_is_no_part_of_the_archive_until_it_is_there() {
-        let (store, database) = testing::database();
-        let lab = Arc::new(Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false));
+        let (store, lab) = lab();
         let count = |name: &str| std::fs::read_dir(store.path().join(name)).map_or(0, Iterator::count);
         let sent = Body::from_stream(tokio_stream::pending::<std::io::Result<&str>>());
         let sha256 = "0".repeat(64);
@@ -580,8 +590,7 @@ mod tests {
                 }
             }
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let there = runtime.block_on(async {
+        let there = runtime().block_on(async {
             tokio::select! {
                 kept = keep_sent(&lab, &sha256, sent) => panic!("it ends: {:?}", kept.is_ok()),
                 there = begun => there,
@@ -591,9 +600,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_is_kept_under_its_own_digest_alone() {
+        let (_store, lab) = lab();
+        let kept = || std::fs::read_dir(directory(&lab)).map_or(0, Iterator::count);
+        let own = digest_of(b"a run");
+        let send =
+            |sha256: &str| runtime().block_on(keep_sent(&lab, sha256, Body::from("a run"))).map_err(|no| no.status());
+        for another in [digest_of(b"another run"), own.replace(&own[..1], "x"), "../".repeat(21) + "a"] {
+            assert!(send(&another).is_err_and(|status| status.is_client_error()), "{another}");
+        }
+        assert_eq!(kept(), 0);
+        assert_eq!((send(&own), kept()), (Ok(()), 1));
+    }
+
+    #[test]
     fn a_file_of_another_run_is_not_taken() {
-        let (store, database) = testing::database();
-        let lab = Lab::new(store.path().to_owned(), "/bin/true".into(), database, None, false);
+        let (_store, lab) = lab();
         private_directory(&directory(&lab)).unwrap();
         let mut file = Vec::new();
         write_export(&stend_testing::record("20260101-0000-bbbb", &[1.0]), &[], &mut file).unwrap();

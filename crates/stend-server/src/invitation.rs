@@ -292,6 +292,9 @@ pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::net::TcpListener;
+
     use super::*;
 
     #[test]
@@ -315,5 +318,30 @@ mod tests {
         ] {
             assert!(text.parse::<Invitation>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn only_the_certificate_that_invited_is_taken() {
+        let own = rcgen::generate_simple_self_signed(["node".to_owned()]).unwrap().cert.pem();
+        let node = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", node.local_addr().unwrap());
+        let body = serde_json::to_string(&own).unwrap();
+        let answers = std::thread::spawn(move || {
+            for asked in node.incoming().take(2) {
+                let mut asked = asked.unwrap();
+                let head = BufReader::new(&asked).lines().map_while(Result::ok);
+                head.take_while(|line| !line.is_empty()).for_each(drop);
+                write!(asked, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len())
+                    .unwrap();
+            }
+        });
+        let shown_to = |fingerprint: &str| {
+            let invitation: Invitation = format!("{url}#{}{fingerprint}", "0".repeat(64)).parse().unwrap();
+            invitation.certificate(fingerprint).map_err(|error| error.to_string())
+        };
+        let another = shown_to(&digest_of(b"another"));
+        assert!(another.as_ref().is_err_and(|said| said.contains("another certificate")), "{another:?}");
+        assert_eq!(shown_to(&fingerprint(&own).unwrap()), Ok(own));
+        answers.join().unwrap();
     }
 }

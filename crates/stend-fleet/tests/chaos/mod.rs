@@ -161,7 +161,7 @@ impl Shared {
     }
 }
 
-fn claims(known: &Shared) -> &Claims {
+pub(crate) fn claims(known: &Shared) -> &Claims {
     &known.claims
 }
 

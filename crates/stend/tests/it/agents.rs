@@ -356,6 +356,8 @@ fn an_agent_changes_and_sees_its_own_jobs_alone() {
         (json!([held, on(&job)]), json!([[job, foreign.to_string()]])),
         (json!([on(&job)]), json!([[job, foreign.to_string().replace("alpha", "gamma")]])),
         (json!([]), json!([[format!("repeat/{of_agent}/000000000000"), "x"]])),
+        (json!([]), json!([[format!("log/{of_agent}"), "x"]])),
+        (json!([held]), json!([[format!("began/{later}"), "x"]])),
         (json!([held]), json!([[format!("repeat/{of_node}/000000000000"), "x"]])),
         (json!([held, [format!("lab/archive/{run}"), null]]), json!([[format!("lab/archive/{run}"), archived]])),
         (json!([held]), json!([["lab/journal/000000000001", "{}"]])),

@@ -58,7 +58,8 @@ fn with_canaries(mut run: Forged) -> Forged {
         session["missing_sensors"] = json!({ "power": "canary-host's is root's", "energy": { "cause": "unread", "file": "/home/canary-user/energy", "said": "canary" } });
     }
     for repeat in &mut run.repeats {
-        repeat["command"] = json!(["/tmp/canary-work/guard", "sh", script]);
+        repeat["command"] =
+            json!(["/tmp/canary-work/guard", "sh", script, "cat /home/canary-user/data --to=/srv/canary/found"]);
         repeat["output"] = json!("canary said this");
         repeat["error_output"] = json!("canary complained");
         repeat["begin"]["canary"] = json!("canary");
