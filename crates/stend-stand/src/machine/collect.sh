@@ -39,15 +39,23 @@ for d in proc/device-tree/cpus/cpu@*; do
     [ -r "$d/compatible" ] && strings "$d/compatible" && break
 done
 
-# The C library that the shell itself runs with says its version when it is started, as ldd does, which is of bash.
+# The C library that the shell itself runs with says its version when it is started, as ldd does, which is of bash. A shell that is linked
+# statically runs with none; then it is that of this processor's programs.
+libc=
 while read -r _ _ _ _ _ file; do
     case $file in
     */libc.so.6 | */libc-2.*.so | */ld-musl-*.so*)
-        [ -x "$file" ] && "$file" 2>&1 </dev/null | named libc
+        libc=$file
         break
         ;;
     esac
-done <proc/self/maps 2>/dev/null
+done 2>/dev/null <proc/self/maps
+for file in "$libc" lib/"$(uname -m)"-*/libc.so.6 lib64/libc.so.6 lib/ld-musl-"$(uname -m)".so.1; do
+    if [ -x "$file" ]; then
+        "$file" 2>&1 </dev/null | named libc
+        break
+    fi
+done
 output ldd --version
 output getconf GNU_LIBC_VERSION
 output getconf PAGESIZE
