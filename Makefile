@@ -128,7 +128,7 @@ fuzz: packages-test toolchains ## feed all that reads other people's files and t
 test-all: packages-test packages-cross packages-operations packages-bench build ## all that is too long for each change: two hours
 	@setup/test_all.sh "$(TARGET)"
 
-test-mutants: packages-test programs ## how many mistakes the tests find: those of setup/mutants.txt, and those that cargo-mutants makes in chosen files; three quarters of an hour
+test-mutants: packages-test programs ## how many mistakes the tests find: those of setup/mutants.txt, and those that cargo-mutants makes in chosen files; an hour
 	@setup/test_mutants.sh "$(TARGET)"
 
 test-steady: packages-test programs ## make test, once built, 5 times beside four busy loops and 3 times on 0.3 processors; names what failed
