@@ -29,7 +29,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # tests need without a mistake, also in an emulator: a tenth of a second.
 cat >"$work/runs" <<END
 #!/bin/sh
-ulimit -t 5
+ulimit -t 2
 exec ${RUN:-} "$work/coroutines"
 END
 chmod +x "$work/runs"

@@ -93,9 +93,8 @@ bool stream_take(int *stream, struct bytes *bytes, size_t most)
 			break;
 		}
 		/* A text of ours ends with the zero byte: this one is no UTF-8, so it is seen that something stood here. */
-		for (ssize_t i = 0; i < count; i++)
-			if (some[i] == '\0')
-				some[i] = '\xff';
+		for (char *at = some; (at = memchr(at, '\0', (size_t)(some + count - at))) != NULL; at++)
+			*at = '\xff';
 		size_t room = bytes->length < most ? most - bytes->length : 0;
 		bytes_add(bytes, some, (size_t)count < room ? (size_t)count : room);
 	}

@@ -47,6 +47,9 @@ static void append_quoted(struct json *json, const char *value)
 			snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*at);
 			append_text(json, escaped);
 		} else {
+			/* What goes in as it is goes in at once, as far as it is plain: there may be 64 MiB of it. */
+			while (at[length] >= 0x20 && at[length] < 0x80 && at[length] != '"' && at[length] != '\\')
+				length++;
 			json_append(json, (const char *)at, length);
 		}
 		at += length;
