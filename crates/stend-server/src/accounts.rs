@@ -180,7 +180,7 @@ pub(crate) fn fresh_password() -> String {
 }
 
 /// What is kept of a secret: it has too many bits to be found by trying.
-fn digest(secret: &str) -> String {
+pub(crate) fn digest(secret: &str) -> String {
     digest_of(secret.as_bytes())
 }
 

@@ -19,7 +19,7 @@ use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use stend_fleet::{Change, Claim, Committed, Condition, Entry, FOLLOWED, Known as _, Revision, Trouble};
 
-use crate::accounts::Agent;
+use crate::accounts::{Agent, digest};
 use crate::api::{Served, blocking};
 use crate::archive::{self, Archived};
 use crate::connections;
@@ -103,7 +103,10 @@ pub(crate) async fn agents(State(lab): State<Arc<Lab>>, mut request: Request, ne
         let said = format!("this node does not hear of the fleet: {why}");
         return answered::<()>(Ok(Err(Trouble::Unreached(said))));
     }
-    let agent = bearer(request.headers()).and_then(|secret| lab.known().agent(secret, now()));
+    let agent = match bearer(request.headers()) {
+        Some(secret) => lab.of_secret(&digest(secret), |known| known.agent(secret, now())).await,
+        None => None,
+    };
     match agent {
         Some(agent) if lab.fleet.is_some() => {
             request.extensions_mut().insert(agent);

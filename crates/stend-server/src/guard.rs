@@ -13,13 +13,13 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Redirect, Response};
 
-use crate::accounts::{Kind, LONGEST_NAME, Role, Secret, Who, fresh_secret, is_password};
+use crate::accounts::{Kind, LONGEST_NAME, Role, Secret, Who, digest, fresh_secret, is_password};
 use crate::database::{Edit, USERS};
 use crate::error::ServerError;
 use crate::journal;
 use crate::lab::Lab;
 use crate::pages::{OfFleet, Reader};
-use crate::peers;
+use crate::peers::{self, Asker};
 use crate::problem::Problem;
 use crate::throttle::Throttle;
 use crate::tls::Names;
@@ -75,8 +75,11 @@ pub(crate) async fn signed_in(State(lab): State<Arc<Lab>>, mut request: Request,
         None => (cookie(headers, COOKIE_NAME).map(str::to_owned), Kind::Session),
     };
     if let Some(secret) = secret {
-        let who = peers::asker(&lab, &secret, headers).filter(|_| kind == Kind::Token);
-        let who = who.or_else(|| lab.known().who(&secret, kind, now()));
+        let who = match peers::asker(&lab, &secret, headers).filter(|_| kind == Kind::Token) {
+            Some(Asker::Node(who)) => Some(who),
+            Some(Asker::For(digest)) => lab.of_secret(digest, |known| known.of_digest(digest, now())).await,
+            None => lab.of_secret(&digest(&secret), |known| known.who(&secret, kind, now())).await,
+        };
         if let Some(who) = who {
             request.extensions_mut().insert(who);
             if lab.fleet.is_some() {
@@ -265,7 +268,7 @@ pub(crate) async fn right_password(
     let mut right = is_right(&hash).await;
     if is_name && !right {
         // A command or another node may have set it just now.
-        lab.refresh(USERS).await;
+        lab.refresh(USERS.to_owned()).await;
         let newest = known();
         if newest != hash {
             right = is_right(&newest).await;

@@ -25,9 +25,9 @@ use ureq::http::Response;
 use ureq::tls::TlsConfig;
 use ureq::{Agent, Body, Error};
 
-use crate::accounts::{Kind, Role, Secret, fresh_secret};
+use crate::accounts::{Kind, Role, Secret, digest, fresh_secret};
 use crate::api::{Served, blocking};
-use crate::database::{Database, Edit};
+use crate::database::{Database, Edit, Records};
 use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::gate::Place;
@@ -179,10 +179,8 @@ pub(crate) async fn join(
     };
     let invitation = bearer(&headers).ok_or_else(used)?.to_owned();
     let Some(fleet) = lab.fleet.clone() else { return Err(used()) };
-    let is_good = lab.known().is_invitation(&invitation, now());
-    if !is_good {
-        return Err(used());
-    }
+    let look = |known: &Records| known.is_invitation(&invitation, now()).then_some(());
+    lab.of_secret(&digest(&invitation), look).await.ok_or_else(used)?;
     // Read before it is used up.
     let handed = Joined::read(&lab.store)?.map(|joined| joined.hand(&lab.store)).transpose()?.ok_or_else(used)?;
     let Taker { node, home } = serde_json::from_str(&body).unwrap_or_default();

@@ -368,10 +368,24 @@ impl Records {
         job.node.as_ref().and_then(|node| self.nodes.get(node)).is_some_and(NodeEntry::is_agent)
     }
 
+    /// The number of the first job of the next order.
+    fn next_job(&self) -> i64 {
+        self.jobs.keys().next_back().map_or(1, |last| last + 1)
+    }
+
+    /// The key that the next order has.
+    pub(crate) fn next_order(&self) -> String {
+        order_key(self.next_job())
+    }
+
     /// One by its run.
     pub(crate) fn job_of_run(&self, run: &str) -> Option<&Job> {
         self.jobs.get(self.of_run.get(run)?)
     }
+}
+
+fn order_key(first: i64) -> String {
+    format!("order/{}", numbered(first))
 }
 
 impl Edit<'_, '_> {
@@ -394,10 +408,10 @@ impl Edit<'_, '_> {
             }
             runs.push(run);
         }
-        let first = self.known.jobs.keys().next_back().map_or(1, |last| last + 1);
+        let first = self.known.next_job();
         let (key, user, asked_at) = (key.map(str::to_owned), user.map(str::to_owned), now.to_string());
         let ordered = Ordered { batch: batch.clone(), key, user, asked_at, runs, of: None, round: None };
-        self.put(&format!("order/{}", numbered(first)), &ordered);
+        self.put(&order_key(first), &ordered);
         Ok(Added::New(ordered.jobs(first).collect()))
     }
 

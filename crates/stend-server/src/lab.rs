@@ -111,6 +111,7 @@ pub(crate) struct Lab {
     hasher: std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>,
     /// Held while a password is checked.
     pub(crate) one_sign_in: tokio::sync::Mutex<()>,
+    one_look_up: tokio::sync::Mutex<()>,
     /// Held while a file is imported.
     pub(crate) one_import: tokio::sync::Mutex<()>,
 }
@@ -163,6 +164,7 @@ impl Lab {
             uploads: Semaphore::new(UPLOADS),
             hasher: hasher(),
             one_sign_in: tokio::sync::Mutex::default(),
+            one_look_up: tokio::sync::Mutex::default(),
             one_import: tokio::sync::Mutex::default(),
         }
     }
@@ -214,9 +216,25 @@ impl Lab {
     }
 
     /// Waits until what a key has by now is known here, where there is an answer.
-    pub(crate) async fn refresh(self: &Arc<Self>, key: &'static str) {
+    pub(crate) async fn refresh(self: &Arc<Self>, key: String) {
         let lab = Arc::clone(self);
-        let _ = tokio::task::spawn_blocking(move || lab.database.0.refresh(key)).await;
+        let _ = tokio::task::spawn_blocking(move || lab.database.0.refresh(&key)).await;
+    }
+
+    /// Who has a secret of this digest, also where a command or another node has given it out so recently that this node has not heard of it.
+    pub(crate) async fn of_secret<T>(
+        self: &Arc<Self>,
+        digest: &str,
+        known: impl Fn(&Records) -> Option<T>,
+    ) -> Option<T> {
+        let who = known(&self.known());
+        if who.is_some() || self.fleet.is_none() || self.cut_off().is_some() {
+            return who;
+        }
+        // One at a time: anybody may send any number of wrong ones.
+        let _one = self.one_look_up.lock().await;
+        self.refresh(format!("secret/{digest}")).await;
+        known(&self.known())
     }
 
     /// Adds an entry to the journal.

@@ -242,22 +242,30 @@ pub(crate) fn fetch(lab: &Lab, wanted: &Wanted, to: &Path) -> Result<(), ServerE
     Err(wanted.missing())
 }
 
-/// Who asks through another node, where a node's secret is sent.
-pub(crate) fn asker(lab: &Lab, bearer: &str, headers: &HeaderMap) -> Option<Who> {
+/// Who sends a node's secret.
+pub(crate) enum Asker<'a> {
+    Node(Who),
+    /// A node, for whoever has shown it the secret of this digest.
+    For(&'a str),
+}
+
+/// Who asks, where a node's secret is sent.
+pub(crate) fn asker<'a>(lab: &Lab, bearer: &str, headers: &'a HeaderMap) -> Option<Asker<'a>> {
     let fleet = lab.fleet.as_ref()?;
     // By their digests: how long it takes says nothing of the secret.
     if digest_of(bearer.as_bytes()) != digest_of(fleet.secret.as_bytes()) {
         return None;
     }
-    match headers.get(&FOR) {
+    Some(match headers.get(&FOR) {
         // Whoever was signed out meanwhile is so here too.
-        Some(digest) => lab.known().of_digest(digest.to_str().ok()?, guard::now()),
-        None => Some(Who { name: None, role: Role::Viewer, secret: String::new(), by_token: true }),
-    }
+        Some(digest) => Asker::For(digest.to_str().ok()?),
+        None => Asker::Node(Who { name: None, role: Role::Viewer, secret: String::new(), by_token: true }),
+    })
 }
 
 /// Passes on what is asked of a run, a machine or a rig that another node has: what it is like now, that node alone can say.
 pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next: Next) -> Response {
+    hear_of(&lab, request.uri().path()).await;
     let Some(Elsewhere { job, nodes }) = other_node(&lab, &request) else { return next.run(request).await };
     if let Some(job) = job.clone().filter(|_| nodes.iter().all(|(_, node)| node.is_agent())) {
         // Nobody reaches it; what it has made of the run all nodes can have.
@@ -317,6 +325,33 @@ pub(crate) async fn pass_on(State(lab): State<Arc<Lab>>, request: Request, next:
     }
 }
 
+/// What a path below the API's or the pages' root is about.
+fn parts_of(path: &str) -> (Option<&str>, Option<&str>) {
+    let mut parts = path.strip_prefix("/api/v1").unwrap_or(path).trim_start_matches('/').split('/');
+    (parts.next(), parts.next())
+}
+
+/// Waits until this node has heard of a run or job that is asked for, where another node has taken the order just now.
+async fn hear_of(lab: &Arc<Lab>, path: &str) {
+    if lab.fleet.is_none() || lab.cut_off().is_some() {
+        return;
+    }
+    let next_order = || {
+        let known = lab.known();
+        let is_known = match parts_of(path) {
+            (Some("runs"), Some(run)) => known.job_of_run(run).is_some() || known.archive.get(run).is_some(),
+            (Some("jobs"), Some(job)) => job.parse().is_ok_and(|job| known.job(job).is_some()),
+            _ => true,
+        };
+        (!is_known).then(|| known.next_order())
+    };
+    let mut last = None;
+    while let Some(next) = next_order().filter(|next| last.as_ref() != Some(next)) {
+        lab.refresh(next.clone()).await;
+        last = Some(next);
+    }
+}
+
 /// What the first node says that answers, of those that are heard of first.
 fn first_answer(
     lab: &Lab,
@@ -372,11 +407,9 @@ fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     if is_passed_on(request.headers()) || !is_read && *request.method() != Method::POST {
         return None;
     }
-    let path = request.uri().path();
-    let mut parts = path.strip_prefix("/api/v1").unwrap_or(path).trim_start_matches('/').split('/');
-    let (kind, which) = (parts.next()?, parts.next());
+    let (kind, which) = parts_of(request.uri().path());
     let known = lab.known();
-    let job = match (kind, which) {
+    let job = match (kind?, which) {
         ("rigs", _) => {
             let name = Query::<Whose>::try_from_uri(request.uri()).ok()?.0.node.filter(|name| *name != fleet.node)?;
             let node = known.nodes.get(&name).filter(|node| !node.is_agent())?.clone();
@@ -396,7 +429,7 @@ fn other_node(lab: &Lab, request: &Request) -> Option<Elsewhere> {
     let name = job.node.clone().filter(|node| *node != fleet.node)?;
     let node = known.nodes.get(&name)?.clone();
     // A run that has ended is in each archive, sooner or later, or was removed; what its command said is where it was said.
-    let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == "runs");
+    let archived = known.archive.get(&job.run).filter(|_| !job.state.is_open() && kind == Some("runs"));
     let is_here = archived.is_some_and(|archived| archived.removed.is_some() || archive::is_imported(lab, archived));
     (!is_here).then(|| Elsewhere { job: Some(job.clone()), nodes: vec![(name, node)] })
 }

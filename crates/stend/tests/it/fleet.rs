@@ -9,7 +9,7 @@ use serde_json::json;
 use stend_testing::clock::Clock;
 
 use crate::access::puts_back;
-use crate::common::etcd::Etcd;
+use crate::common::etcd::{Etcd, Late};
 use crate::common::sshd::Sshd;
 use crate::common::{Stand, wait_until};
 use crate::nodes::{archived, join, join_quickly, quick_node, two_nodes};
@@ -207,6 +207,48 @@ fn who_waits_for_a_run_is_led_to_the_node_that_begins_it() {
     gate.open();
     let told = follow(&beta, run, &channel().0);
     assert_eq!(told.len(), one.json(&["show", run])["run"]["repeats"].as_array().unwrap().len());
+}
+
+#[test]
+fn what_another_node_or_a_command_has_done_just_now_is_there_for_whoever_asks() {
+    let Some(etcd) = Etcd::start() else { return };
+    let (one, other, third) = (Stand::new(), Stand::new(), Stand::new());
+    let gate = gate(&one, 0);
+    let late = Late::to(&etcd);
+    let alpha = node(&one, &etcd, "alpha").signed_in();
+    let beta = Server::listening(&other, &["--listen", "127.0.0.1:0", "--fleet", late.fleet(), "--node", "beta"]);
+    let beta = beta.signed_in_with(&alpha);
+    let order = || {
+        late.until_asked_for(b"lab/order");
+        let made = alpha.order(&short(), &[]).json();
+        (made["id"].clone(), made["run"].as_str().unwrap().to_owned())
+    };
+    let (first, run) = order();
+    assert!(beta.get(&format!("/runs/{run}")).body.contains(&run));
+    let (second, run) = order();
+    let mut lines = beta.send("GET", &format!("/api/v1/runs/{run}/events"), &[], "").lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "data: waiting"));
+    drop(lines);
+    // Behind others that beta has not heard of either.
+    let jobs = [order(), order(), order()].map(|(id, _)| id);
+    for id in jobs.iter().rev().chain([&second, &first]) {
+        assert_eq!(beta.ask("POST", &format!("/api/v1/jobs/{id}/stop"), &[], "").status, 200, "{id}");
+    }
+    gate.open();
+    for nothing in ["runs/20000101-0000-0000", "jobs/1000"] {
+        assert_eq!(beta.get(&format!("/api/v1/{nothing}")).status, 404);
+    }
+    late.until_asked_for(b"lab/secre");
+    let token = alpha.ask("POST", "/api/v1/tokens", &[], "").json()["token"].as_str().unwrap().to_owned();
+    let bearer = format!("authorization: Bearer {token}");
+    assert_eq!(beta.ask("GET", "/api/v1/jobs", &[&bearer], "").status, 200);
+    // An invitation by a command, which itself is not late.
+    let file = other.store().join("fleet.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace(late.fleet(), &etcd.fleet())).unwrap();
+    late.until_asked_for(b"lab/secre");
+    let invitation = other.fine(&["fleet", "invite"]).out;
+    third.fine(&["fleet", "join", invitation.trim(), "--node", "gamma"]);
 }
 
 #[test]

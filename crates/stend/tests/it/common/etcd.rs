@@ -1,5 +1,11 @@
 //! A cluster of etcd that a fleet joins.
 
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex};
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use stend_fleet::{Access, Address, Agreement as _, Change};
 use stend_testing::etcd::{Member, Place};
 use tempfile::TempDir;
@@ -71,4 +77,86 @@ impl Etcd {
         self.members.iter_mut().filter(|member| member.pid().is_none()).for_each(Member::begin);
         self.members.iter_mut().for_each(Member::wait_for_answer);
     }
+}
+
+/// A way to etcd by which the news of changes can be late: nothing is heard of them until a key is asked for.
+pub(crate) struct Late {
+    address: String,
+    held: Arc<Held>,
+}
+
+/// Until a request has this.
+type Held = (Mutex<Option<String>>, Condvar);
+
+impl Late {
+    pub(crate) fn to(etcd: &Etcd) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("etcd://{}", listener.local_addr().unwrap());
+        let late = Self { address, held: Arc::default() };
+        let (held, member) = (Arc::clone(&late.held), etcd.members[0].address().to_owned());
+        std::thread::spawn(move || {
+            for asker in listener.incoming().map_while(Result::ok) {
+                if let Ok(answerer) = TcpStream::connect(&member) {
+                    pass_on(&held, &asker, &answerer);
+                }
+            }
+        });
+        late
+    }
+
+    /// What a node joins.
+    pub(crate) fn fleet(&self) -> &str {
+        &self.address
+    }
+
+    /// From now on there is no news, until somebody asks for a key that begins so: of nine bytes, which base64 tells from others.
+    pub(crate) fn until_asked_for(&self, key: &[u8; 9]) {
+        *self.held.0.lock().unwrap() = Some(BASE64_STANDARD.encode(key));
+    }
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        *self.held.0.lock().unwrap() = None;
+        self.held.1.notify_all();
+    }
+}
+
+/// Passes on what both say. Of a connection on which changes are watched, what is said while it is held comes later.
+fn pass_on(held: &Arc<Held>, asker: &TcpStream, answerer: &TcpStream) {
+    let is_watch = Arc::new(Mutex::new(false));
+    let (asked, is_one) = (Arc::clone(held), Arc::clone(&is_watch));
+    let ask = move |said: &[u8]| {
+        let said = String::from_utf8_lossy(said);
+        if said.contains("/v3/watch") {
+            *is_one.lock().unwrap() = true;
+        }
+        let (mut key, changed) = (asked.0.lock().unwrap(), &asked.1);
+        if key.as_ref().is_some_and(|key| said.contains(key)) {
+            *key = None;
+            changed.notify_all();
+        }
+    };
+    let held = Arc::clone(held);
+    let answer = move |_: &[u8]| {
+        if *is_watch.lock().unwrap() {
+            drop(held.1.wait_while(held.0.lock().unwrap(), |key| key.is_some()).unwrap());
+        }
+    };
+    copy(asker, answerer, ask);
+    copy(answerer, asker, answer);
+}
+
+fn copy(from: &TcpStream, to: &TcpStream, see: impl Fn(&[u8]) + Send + 'static) {
+    let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+    std::thread::spawn(move || {
+        let mut some = vec![0; 1 << 16];
+        while let Ok(count @ 1..) = from.read(&mut some) {
+            see(&some[..count]);
+            if to.write_all(&some[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(Shutdown::Both);
+    });
 }
