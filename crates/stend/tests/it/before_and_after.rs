@@ -74,7 +74,7 @@ fn two_settings_of_a_pool_are_measured_in_turns() {
                  target.mount_options=commit=7; target.processors=0";
     let arguments = run(&suite, &["--seed", "3", "--ab", before, after]);
     let mut command = stand.command(&arguments);
-    let mut child = command.env("PATH", &path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.env("PATH", &path).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     let devices = noted(&stand);
     assert_eq!(devices.len(), 4);

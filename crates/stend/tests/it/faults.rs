@@ -269,7 +269,7 @@ fn stend_killed_while_a_pool_is_rebuilt_leaves_nothing_that_clean_does_not_find(
     let before = format!("if [ \"$1 $2\" = 'replace start' ]; then\n: >'{}'\nsleep 2\nfi", begun.display());
     let path = path_with(&stand, "btrfs", &before);
     let mut running = stand.command(&["run", &suite, "--target", &pool, "--even-if-unfit", "--quiet"]);
-    let mut running = running.env("PATH", path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut running = running.env("PATH", path).stdout(Stdio::null()).spawn().unwrap();
     wait_until("the pool is being rebuilt", || begun.exists());
     running.kill().unwrap();
     running.wait().unwrap();

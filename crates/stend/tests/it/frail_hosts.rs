@@ -156,7 +156,7 @@ fn a_run_goes_on_with_its_own_compiler_or_not_at_all() {
     let (gate, suite) = (sshd.gate(1), sshd.gated_suite());
     sshd.put_program("own", &quick_compiler("own 1", ""));
     let mut run = sshd.command(&["run", &suite, "--on", "stand", "--cc", "own", "--cflags=-O3", "--even-if-unfit"]);
-    let mut run = run.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut run = run.stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     run.kill().unwrap();
     run.wait().unwrap();

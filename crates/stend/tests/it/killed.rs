@@ -121,7 +121,7 @@ fn killed_at_any_moment_clean_removes_all_that_was_made_and_nothing_else() {
             stand.fine(&words(&arguments));
             vec!["rig", "down", "--name", &name]
         };
-        let mut child = stand.command(&words_of_it).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = stand.command(&words_of_it).stdout(Stdio::null()).spawn().unwrap();
         if makes {
             let reached = (all_entries as f64 * share) as usize;
             wait_until("so much is made", || entries() >= reached);
@@ -238,7 +238,7 @@ fn killed_in_any_phase_of_a_run_nothing_is_left_and_each_repeat_is_there_once() 
         let (moment, suites) = moments[kill % moments.len()];
         let suite = suites[random.next() as usize % suites.len()];
         let run = [&["run", suite, "--even-if-unfit", "--no-progress"], &pool[..]].concat();
-        let mut lab = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut lab = stand.command(&run).stdout(Stdio::null()).spawn().unwrap();
         let mut goes_on = true;
         wait_until("that is reached, or the run has ended", || {
             goes_on = lab.try_wait().unwrap().is_none();

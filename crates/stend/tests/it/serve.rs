@@ -66,7 +66,7 @@ impl<'a> Server<'a> {
 
     /// The same by a command of one's own.
     pub(crate) fn of_command(stand: &'a Stand, command: &mut Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
         let (address, at) = line.trim().split_once("://").unwrap().1.split_once('/').unwrap();
@@ -485,12 +485,8 @@ fn a_job_waits_while_somebody_measures_its_machine_by_hand() {
     let gate = gate(&stand, 0);
     let words = ["run", "summit", "--repeats=1", "--scale=0.001", "--set=seconds=0.001", "--even-if-unfit"];
     let mut by_hand = stand.command(&words);
-    let mut by_hand = by_hand
-        .env("STEND_PROBE", stand.path().join("gated-probe"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut by_hand =
+        by_hand.env("STEND_PROBE", stand.path().join("gated-probe")).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     let server = Server::new(&stand);
     let first = server.order(&short(), &[]).json()["id"].clone();

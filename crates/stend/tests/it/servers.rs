@@ -115,7 +115,7 @@ fn what_a_killed_run_left_is_stopped_by_clean() {
         return;
     }
     let run = ["run", &*suite, "--no-progress"];
-    let mut child = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = stand.command(&run).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     assert!(!servers(&stand).is_empty());
     child.kill().unwrap();

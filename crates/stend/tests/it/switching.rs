@@ -76,7 +76,7 @@ fn the_same_command_goes_on_after_a_reboot() {
     let (there, back) = (stand.path().join("there"), stand.path().join("back"));
     let new = "new=[ -e back ] || { touch there; while :; do sleep 1; done; }; echo new >state";
     let run = ["run", &*suite, "--no-progress", "--sessions", "2", "--switch", "old=echo old >state", "--switch", new];
-    let mut child = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = stand.command(&run).stdout(Stdio::null()).spawn().unwrap();
     wait_until("the machine goes down", || there.exists());
     child.kill().unwrap();
     child.wait().unwrap();
@@ -123,7 +123,7 @@ fn a_session_that_was_not_finished_is_measured_anew() {
     let gate = Gate::new();
     let suite = stand.suite("repeats = 2\nwarmup = 0", &[("one", &gate.after(1))]);
     let run = ["run", &suite, "--no-progress", "--sessions", "1", "--switch", "old=true", "--switch", "new=true"];
-    let mut child = stand.command(&run).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = stand.command(&run).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     child.kill().unwrap();
     child.wait().unwrap();

@@ -226,7 +226,7 @@ fn a_killed_run_makes_its_target_anew_when_it_goes_on() {
     let path = with_gate(&stand, &gate, "fio", &free);
     let kill_after = |valid: u64, arguments: &[&str]| {
         let mut command = stand.command(arguments);
-        let mut child = command.env("PATH", &path).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.env("PATH", &path).stdout(Stdio::null()).spawn().unwrap();
         gate.wait_until_reached();
         gate.start_over();
         let state = || stand.json(&["rig", "status"])["rigs"][0]["state"].clone();
@@ -262,7 +262,7 @@ fn interrupted_while_it_is_made_it_leaves_nothing_behind() {
     let gate = Gate::new();
     let path = with_gate(&stand, &gate, "mkfs.btrfs", "false");
     let mut command = stand.command(&words(&up(&name, &[])));
-    let mut child = command.env("PATH", path).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = command.env("PATH", path).stdout(Stdio::null()).spawn().unwrap();
     gate.wait_until_reached();
     interrupt(&child);
     // What is being made is made first.

@@ -89,7 +89,7 @@ fn killed_while_it_starts_its_servers_nothing_of_them_is_left_after_clean() {
     let ledger = stand.path().join("work/targets").join(&name).join("ledger");
     // Each is killed when the ledger says that this is about to be made.
     for (thing, times) in [("\"tgtd\"", 1), ("\"tgtd\"", 2), ("\"iscsi_bridge\"", 1), ("\"iscsi_bridge\"", 2)] {
-        let mut child = stand.command(&iscsi(&name)).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = stand.command(&iscsi(&name)).stdout(Stdio::null()).spawn().unwrap();
         crate::common::wait_until(thing, || {
             std::fs::read_to_string(&ledger).is_ok_and(|text| text.matches(thing).count() >= times)
         });
