@@ -138,6 +138,7 @@ now class/thermal/thermal_zone0/temp 73000
 now devices/system/cpu/cpu0/thermal_throttle/core_throttle_count 1
 sampled '"cpu0.frequency_hz":396000000' 12
 sampled '_celsius":73.000' 1
+sampled 'cpu.throttles_total":1' 1
 echo '{"event":"repeat","wall_ns":'$(($(date +%s%N) - start))',"work":{"bytes":1},"cpu_ns":1,"check":"passed","evidence":"none"}'
 echo '{"event":"end","repeats":1}'
 "#;
