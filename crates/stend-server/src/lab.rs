@@ -111,6 +111,7 @@ pub(crate) struct Lab {
     hasher: std::sync::mpsc::Sender<Box<dyn FnOnce() + Send>>,
     /// Held while a password is checked.
     pub(crate) one_sign_in: tokio::sync::Mutex<()>,
+    /// Held while a secret is looked up that this node has not heard of.
     one_look_up: tokio::sync::Mutex<()>,
     /// Held while a file is imported.
     pub(crate) one_import: tokio::sync::Mutex<()>,
