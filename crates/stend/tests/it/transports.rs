@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 
 use crate::common::pools::{SMALL, assert_traces, own_name, pools_can_be_made, said_by, says};
-use crate::common::{Ended, Stand, ended};
+use crate::common::{Ended, Stand, ended, path_with};
 
 /// Whether LUNs can be exported by iSCSI here and brought to the load in user space; if not, the test says so and passes, but not under CI.
 fn iscsi_can_be_had() -> bool {
@@ -99,6 +99,20 @@ fn killed_while_it_starts_its_servers_nothing_of_them_is_left_after_clean() {
         // It had been made by then, if it was faster.
         let _ = stand.run(&["rig", "down", "--name", &name]);
         assert_traces(&stand, &name, &[stand.path().join("work")], &[], &format!("after a kill at {thing} {times}"));
+    }
+}
+
+#[test]
+fn a_tgtd_that_hangs_is_named_and_ended() {
+    if !iscsi_can_be_had() {
+        return;
+    }
+    let (stand, name) = (Stand::new(), own_name("iscsihang"));
+    for hangs_at in ["--mode portal --op show", "--mode target --op new"] {
+        let path = path_with(&stand, "timeout", &format!("case $* in *tgtadm*'{hangs_at}'*) exit 124 ;; esac"));
+        let ended = ended(stand.command(&iscsi(&name)).env("PATH", path));
+        says(&ended, 4, &["tgtd for iqn", "has not answered for a minute"]);
+        assert_traces(&stand, &name, &[stand.path().join("work")], &[], hangs_at);
     }
 }
 

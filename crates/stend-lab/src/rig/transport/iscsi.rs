@@ -157,12 +157,20 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
-admin() { timeout 10 tgtadm --control-port 0 --lld iscsi "$@"; }
+admin() {
+    timeout 60 tgtadm --control-port 0 --lld iscsi "$@" || {
+        status=$?
+        [ "$status" -ne 124 ] || echo "tgtd has not answered for a minute" >&2
+        return "$status"
+    }
+}
 last=$((port + 200))
 while :; do
     tgtd --control-port 0 --pid-file "$pid_file" --iscsi "portal=127.0.0.1:$port" </dev/null >/dev/null 2>&1 || exit
     tries=0
     until portals=$(admin --mode portal --op show 2>&1); do
+        # One that hangs is not asked once more.
+        [ $? -ne 124 ] || most=0
         again "tgtd does not answer: $portals"
     done
     case $portals in *"127.0.0.1:$port"*) break ;; esac
