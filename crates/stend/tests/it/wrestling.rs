@@ -130,15 +130,17 @@ sampled() {
 }
 now devices/system/cpu/cpu0/cpufreq/scaling_cur_freq 996000
 now class/thermal/thermal_zone0/temp 45000
+now devices/system/cpu/cpu0/thermal_throttle/core_throttle_count 0
 echo '{"event":"begin","wire":1,"instrument":"heating.sh","version":"1","parameters":{}}'
 start=$(date +%s%N)
 sampled '"cpu0.frequency_hz":996000000' 12
+sampled 'cpu.throttles_total":0' 1
 now devices/system/cpu/cpu0/cpufreq/scaling_cur_freq 396000
 now class/thermal/thermal_zone0/temp 73000
 now devices/system/cpu/cpu0/thermal_throttle/core_throttle_count 1
 sampled '"cpu0.frequency_hz":396000000' 12
-sampled '_celsius":73.000' 1
-sampled 'cpu.throttles_total":1' 1
+# A counter is drawn by its growth: of a single interval nothing is, since that is the same all the time.
+sampled 'cpu.throttles_total":1' 2
 echo '{"event":"repeat","wall_ns":'$(($(date +%s%N) - start))',"work":{"bytes":1},"cpu_ns":1,"check":"passed","evidence":"none"}'
 echo '{"event":"end","repeats":1}'
 "#;
