@@ -310,6 +310,9 @@ pub fn is_anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<
     Ok(anothers(agreement, node, home)?.is_some())
 }
 
+/// So often it is asked whether a node has said something.
+const LOOKS: u32 = 10;
+
 /// The same of one that is there: it says something within this time.
 ///
 /// # Errors
@@ -319,8 +322,13 @@ pub fn is_taken(agreement: &dyn Agreement, node: &str, home: &str, wait: Duratio
     if before.is_none() {
         return Ok(false);
     }
-    std::thread::sleep(wait);
-    Ok(anothers(agreement, node, home)? != before)
+    for _ in 0..LOOKS {
+        std::thread::sleep(wait / LOOKS);
+        if anothers(agreement, node, home)? != before {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// When a node said something last whose store is elsewhere.

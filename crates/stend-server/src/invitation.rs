@@ -32,7 +32,7 @@ use crate::error::ServerError;
 use crate::fleet::NodeEntry;
 use crate::gate::Place;
 use crate::guard::{bearer, now};
-use crate::joined::{self, Handed, Joined};
+use crate::joined::{self, Handed, Joined, LONGEST_LEASE};
 use crate::journal;
 use crate::lab::Lab;
 use crate::order::is_plain_name;
@@ -120,7 +120,11 @@ impl Invitation {
         let link = peers::link(certificate.as_deref(), SILENCE)?;
         let body = serde_json::to_vec(taker).expect("it can be written");
         let request = link.post(format!("{}/api/v1/join", self.url));
-        let invited = self.read(request.header("authorization", format!("Bearer {}", self.secret)).send(&body[..]))?;
+        let request = request.header("authorization", format!("Bearer {}", self.secret));
+        // It may have to hear first whether another node of that name is there.
+        let longest = joined::silence(LONGEST_LEASE) + SILENCE;
+        let request = request.config().timeout_recv_response(Some(longest)).timeout_per_read(Some(longest)).build();
+        let invited = self.read(request.send(&body[..]))?;
         Ok((invited, Place { url: self.url.clone(), certificate }))
     }
 

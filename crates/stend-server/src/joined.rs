@@ -25,7 +25,7 @@ const FILE: &str = "fleet.toml";
 /// So long a node is not heard of before another may take its jobs.
 const LEASE: Duration = Duration::from_secs(20);
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
-const LONGEST_LEASE: Duration = Duration::from_secs(600);
+pub(crate) const LONGEST_LEASE: Duration = Duration::from_secs(600);
 
 /// The key that says that there is a fleet.
 const FOUNDED: &str = "fleet";

@@ -431,4 +431,8 @@ fn a_node_joins_by_an_invitation() {
     wait_until("the other one is there", || alpha.get("/api/v1/nodes").body.contains("\"beta\""));
     let id = alpha.order(&short_on("beta"), &[]).json()["id"].clone();
     beta.until(&id, "finished");
+    // The name of one that has gone is free, and the node that invited hears first whether it has.
+    drop(beta);
+    let invited = invitation(&one, &[]);
+    Stand::new().fine(&["fleet", "join", &invited, "--node", "beta"]);
 }
