@@ -147,8 +147,8 @@ done
 /// Of one from another machine: its disk lies on the image where that is here.
 const PUT_ON_IMAGE: &str = r#"qemu-img rebase -u -f qcow2 -b "$1/disk.qcow2" -F qcow2 system.qcow2"#;
 
-/// By a serial port ssh reaches a guest only when the connection before is over there too.
-const REACH: &str = r#"for wait in 2 5 0; do
+/// By a serial port ssh reaches a guest only when the connection before is over there too, which takes an emulated one on a busy machine a while.
+const REACH: &str = r#"for wait in 2 5 10 20 40 0; do
     ssh "$@" && exit || status=$?
     [ "$status" -eq 255 ] || exit "$status"
     sleep "$wait"

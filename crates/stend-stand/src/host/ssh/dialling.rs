@@ -14,9 +14,11 @@ use crate::host::{Host as _, HostError, LINK_DROPPED, Output};
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
-/// A guest without a network is reached again only when the connection before is over there too.
-const TRIES_OF_GUEST: u32 = 3;
-const BEFORE_NEXT_TRY: Duration = Duration::from_secs(2);
+/// A guest without a network is reached again only when the connection before is over there too, which takes an emulated one on a busy machine a
+/// while. So many seconds pass before each further try.
+const BEFORE_TRIES_OF_GUEST: [u64; 5] = [2, 5, 10, 20, 40];
+/// So often it is asked meanwhile whether the user interrupted it.
+const LOOK: Duration = Duration::from_millis(100);
 /// A link that says nothing for fifteen seconds is dead: ssh asks after five and after ten, and gives up when it would ask once more.
 const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=2", "ConnectTimeout=20"];
 
@@ -46,11 +48,14 @@ impl Ssh {
             }
             None => self.dial(true)?,
         };
-        for _ in 0..TRIES_OF_GUEST {
+        for seconds in BEFORE_TRIES_OF_GUEST {
             if ended.exit == Some(0) || self.configuration.is_none() {
                 break;
             }
-            std::thread::sleep(BEFORE_NEXT_TRY);
+            let until = Instant::now() + Duration::from_secs(seconds);
+            while Instant::now() < until && !self.is_interrupted() {
+                std::thread::sleep(LOOK);
+            }
             ended = self.dial(false)?;
         }
         if ended.exit == Some(0) {
