@@ -296,6 +296,8 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     // Kept with its memory, it goes back to it.
     let act = |words: &[&str]| stand.run(&[&["rig"], words, &["--name", &name]].concat());
     let at_once = |words: &[&str]| {
+        // Of a QEMU that was killed: the next one has not begun because it is there.
+        let _ = fs::remove_file(console().with_file_name("qmp.sock"));
         let path = path_with(&stand, "ssh", at_once);
         let ended =
             crate::common::ended(stand.command(&[&["rig"], words, &["--name", &name]].concat()).env("PATH", path));
