@@ -592,3 +592,24 @@ pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Ref
     }
     Ok(guest.ssh_config)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::REACH;
+
+    #[test]
+    fn a_guest_that_ssh_does_not_reach_is_tried_for_over_a_minute() {
+        let reached = |ssh: &str| {
+            let script = format!("ssh() {{ {ssh}; }}\nsleep() {{ echo \"$1\"; }}\n{REACH}");
+            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            let slept: u64 =
+                String::from_utf8(output.stdout).unwrap().lines().map(|line| line.parse::<u64>().unwrap()).sum();
+            (output.status.code(), slept)
+        };
+        let (status, slept) = reached("return 255");
+        assert!(status == Some(255) && slept > 60, "{status:?} {slept}");
+        assert_eq!(reached("tries=$((tries + 1)); [ \"$tries\" -gt 5 ] || return 255"), (Some(0), slept));
+        assert_eq!(reached("return 3"), (Some(3), 0), "what failed there is not tried again");
+        assert_eq!(reached(":"), (Some(0), 0));
+    }
+}
