@@ -13,7 +13,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 pub use local::Local;
-pub use ssh::{Ssh, Terminal};
+pub use ssh::{BEFORE_TRIES_OF_GUEST, Ssh, Terminal};
 
 /// The file that is locked in a directory. Not the store's, which may be in the same directory.
 pub const LOCK_FILE: &str = "in-use.lock";

@@ -27,6 +27,7 @@ use super::{
     stand,
 };
 use crate::interrupt::Interrupt;
+pub use dialling::BEFORE_TRIES_OF_GUEST;
 use dialling::own_directory;
 use locks::Locks;
 use mux::{Channel, End};

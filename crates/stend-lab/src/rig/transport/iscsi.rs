@@ -170,7 +170,7 @@ while :; do
     tries=0
     until portals=$(admin --mode portal --op show 2>&1); do
         # One that hangs is not asked once more.
-        [ $? -ne 124 ] || most=0
+        [ $? -ne 124 ] || { echo "$portals" >&2; exit 1; }
         again "tgtd does not answer: $portals"
     done
     case $portals in *"127.0.0.1:$port"*) break ;; esac

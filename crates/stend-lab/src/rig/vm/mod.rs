@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use stend_model::image::{Architecture, Image};
 use stend_model::target::Where;
 use stend_model::target::vm::{Accelerator, Disk, Network, Vm};
-use stend_stand::host::{Command, Host, HostError};
+use stend_stand::host::{BEFORE_TRIES_OF_GUEST, Command, Host, HostError};
 use stend_stand::hosts::GUEST;
 use thiserror::Error;
 
@@ -147,13 +147,21 @@ done
 /// Of one from another machine: its disk lies on the image where that is here.
 const PUT_ON_IMAGE: &str = r#"qemu-img rebase -u -f qcow2 -b "$1/disk.qcow2" -F qcow2 system.qcow2"#;
 
-/// By a serial port ssh reaches a guest only when the connection before is over there too, which takes an emulated one on a busy machine a while.
-const REACH: &str = r#"for wait in 2 5 10 20 40 0; do
+/// ssh with all words but the first, which says how long is waited before each further try.
+const REACH: &str = r#"waits=$1
+shift
+for wait in $waits 0; do
     ssh "$@" && exit || status=$?
     [ "$status" -eq 255 ] || exit "$status"
     sleep "$wait"
 done
 exit 255"#;
+
+/// How long is waited before each further try to reach a guest, for [`REACH`].
+fn waits() -> String {
+    BEFORE_TRIES_OF_GUEST.map(|seconds| seconds.to_string()).join(" ")
+}
+
 /// What it takes that a guest has a network with its host.
 const TAP: Need = Need { programs: &[("ip", "iproute2")], kernel: &[] };
 
@@ -595,13 +603,13 @@ pub fn ssh_config(host: &dyn Host, work: &str, name: &str) -> Result<String, Ref
 
 #[cfg(test)]
 mod tests {
-    use super::REACH;
+    use super::{REACH, waits};
 
     #[test]
     fn a_guest_that_ssh_does_not_reach_is_tried_for_over_a_minute() {
         let reached = |ssh: &str| {
             let script = format!("ssh() {{ {ssh}; }}\nsleep() {{ echo \"$1\"; }}\n{REACH}");
-            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            let output = std::process::Command::new("sh").args(["-c", &script, "sh", &waits()]).output().unwrap();
             let slept: u64 =
                 String::from_utf8(output.stdout).unwrap().lines().map(|line| line.parse::<u64>().unwrap()).sum();
             (output.status.code(), slept)

@@ -9,7 +9,7 @@ use stend_stand::host::Host;
 use super::monitor::{MONITOR, Monitor, SCREEN, SYSTEM};
 use super::transfer::{is_suspended, resume};
 use super::{
-    CONSOLE, PATIENCE, REACH, SSH_CONFIG, Standing, Tap, address, disk_file, lun, machine, qemu, standing_guest,
+    CONSOLE, PATIENCE, REACH, SSH_CONFIG, Standing, Tap, address, disk_file, lun, machine, qemu, standing_guest, waits,
 };
 use crate::rig::check::memory;
 use crate::rig::servers::{Daemon, ON_CONSOLE, OfServer, Step};
@@ -84,7 +84,8 @@ impl Power<'_> {
         // What is in its memory is mounted already.
         if !mounts.is_empty() && self.snapshot.is_none() {
             let script = format!("{MOUNT_DISK}{}", mounts.join("\n"));
-            let words = ["sh", "-c", REACH, "sh", "-F", &ssh_config, &address(name), &script].map(str::to_owned);
+            let words =
+                ["sh", "-c", REACH, "sh", &waits(), "-F", &ssh_config, &address(name), &script].map(str::to_owned);
             things.push(step(words.to_vec()));
         }
         things.into_iter().map(Thing::Server).collect()

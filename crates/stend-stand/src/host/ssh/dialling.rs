@@ -14,9 +14,9 @@ use crate::host::{Host as _, HostError, LINK_DROPPED, Output};
 
 /// Opening the connection may take a person who types a passphrase.
 const LONGEST_LOGIN: Duration = Duration::from_secs(180);
-/// A guest without a network is reached again only when the connection before is over there too, which takes an emulated one on a busy machine a
-/// while. So many seconds pass before each further try.
-const BEFORE_TRIES_OF_GUEST: [u64; 5] = [2, 5, 10, 20, 40];
+/// So many seconds pass before each further try to reach a guest. By a serial port it is reached again only when the connection before is over there
+/// too, which takes an emulated one on a busy machine a while.
+pub const BEFORE_TRIES_OF_GUEST: [u64; 5] = [2, 5, 10, 20, 40];
 /// So often it is asked meanwhile whether the user interrupted it.
 const LOOK: Duration = Duration::from_millis(100);
 /// A link that says nothing for fifteen seconds is dead: ssh asks after five and after ten, and gives up when it would ask once more.
