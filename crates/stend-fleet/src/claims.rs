@@ -310,20 +310,20 @@ pub fn is_anothers(agreement: &dyn Agreement, node: &str, home: &str) -> Result<
     Ok(anothers(agreement, node, home)?.is_some())
 }
 
-/// So often it is asked whether a node has said something.
-const LOOKS: u32 = 10;
+/// So often in a lease it is asked whether a node has said something.
+pub const LOOKS: u32 = 10;
 
-/// The same of one that is there: it says something within this time.
+/// The same of one that is there: it says something within a lease.
 ///
 /// # Errors
 /// There is no answer.
-pub fn is_taken(agreement: &dyn Agreement, node: &str, home: &str, wait: Duration) -> Result<bool, Trouble> {
+pub fn is_taken(agreement: &dyn Agreement, node: &str, home: &str, lease: Duration) -> Result<bool, Trouble> {
     let before = anothers(agreement, node, home)?;
     if before.is_none() {
         return Ok(false);
     }
     for _ in 0..LOOKS {
-        std::thread::sleep(wait / LOOKS);
+        std::thread::sleep(lease / LOOKS);
         if anothers(agreement, node, home)? != before {
             return Ok(true);
         }

@@ -16,7 +16,9 @@ pub use agreement::{
     Trouble, Watch,
 };
 pub use alone::{Alone, FORMAT, TABLES, WAIT_TO_WRITE};
-pub use claims::{Beat, BeatError, Claim, Claims, Heard, Lookout, Lost, MOST_OWNERS, Silent, is_anothers, is_taken};
+pub use claims::{
+    Beat, BeatError, Claim, Claims, Heard, LOOKS, Lookout, Lost, MOST_OWNERS, Silent, is_anothers, is_taken,
+};
 pub use etcd::{Access, Address, Etcd};
 pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};
 pub use rotation::Rotation;

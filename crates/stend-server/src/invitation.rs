@@ -122,7 +122,7 @@ impl Invitation {
         let request = link.post(format!("{}/api/v1/join", self.url));
         let request = request.header("authorization", format!("Bearer {}", self.secret));
         // It may have to hear first whether another node of that name is there.
-        let longest = joined::silence(LONGEST_LEASE) + SILENCE;
+        let longest = LONGEST_LEASE + SILENCE;
         let request = request.config().timeout_recv_response(Some(longest)).timeout_per_read(Some(longest)).build();
         let invited = self.read(request.send(&body[..]))?;
         Ok((invited, Place { url: self.url.clone(), certificate }))
@@ -189,8 +189,8 @@ pub(crate) async fn join(
     let handed = Joined::read(&lab.store)?.map(|joined| joined.hand(&lab.store)).transpose()?.ok_or_else(used)?;
     let Taker { node, home } = serde_json::from_str(&body).unwrap_or_default();
     if !node.is_empty() {
-        let (name, wait) = (node.clone(), joined::silence(fleet.lease()));
-        let look = move |lab: &Lab| is_taken(&**lab.database.0.agreement(), &name, &home, wait);
+        let (name, lease) = (node.clone(), fleet.lease());
+        let look = move |lab: &Lab| is_taken(&**lab.database.0.agreement(), &name, &home, lease);
         let is_anothers = blocking(&lab, look).await?.map_err(ServerError::from)?;
         if is_anothers {
             let said = format!("{}; the invitation is good still", joined::name_taken(&node));

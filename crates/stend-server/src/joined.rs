@@ -73,11 +73,6 @@ pub(crate) fn own_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// A node that is there says something within this time.
-pub(crate) fn silence(lease: Duration) -> Duration {
-    lease * 3 / 8
-}
-
 /// What is said of the name of another node.
 pub(crate) fn name_taken(node: &str) -> String {
     format!("another node is called {node}, and is there: give this one another name with --node")
@@ -229,7 +224,7 @@ impl Joined {
 
     /// Refuses the name of another node that is there.
     fn check_name(&self, store: &Path) -> Result<(), ServerError> {
-        if is_taken(&self.etcd(store)?, &self.node, &home(store), silence(self.lease))? {
+        if is_taken(&self.etcd(store)?, &self.node, &home(store), self.lease)? {
             return Err(ServerError::Refused(name_taken(&self.node)));
         }
         Ok(())

@@ -48,6 +48,7 @@ mod tls;
 mod update;
 mod work;
 
+use std::cell::Cell;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,6 +59,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::{from_fn, from_fn_with_state, map_response};
 use axum::routing::{delete, get, post};
 use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
+use stend_fleet::{LOOKS, Lookout};
 use stend_stand::lock::{FileLock, LockError};
 use stend_store::Store;
 use tokio::signal::unix::{SignalKind, signal};
@@ -416,23 +418,32 @@ pub fn leave_fleet(store: &Path) -> Result<String, ServerError> {
     Ok(node)
 }
 
-/// How the fleet of a store is, as its nodes say it by the API, in JSON. It takes as long as a node takes to be heard, which
-/// `listening` is told.
+/// How the fleet of a store is, as its nodes say it by the API, in JSON. It listens until each node was heard, for as long as
+/// `listening` is told at most.
 ///
 /// # Errors
 /// The store is of none, or the fleet does not answer.
 pub fn fleet_status(store: &Path, listening: impl FnOnce(Duration)) -> Result<String, ServerError> {
     let joined = Joined::read(store)?.ok_or_else(no_fleet)?;
     let database = Database::open(store, Some(&joined), "status")?;
-    let (mut lookout, began) = (stend_fleet::Lookout::default(), std::time::Instant::now());
-    let agreement = database.0.agreement();
-    lookout.hear(&**agreement, || began.elapsed())?;
-    // Each node that is there beats once meanwhile.
-    let while_looked = joined::silence(joined.lease);
-    listening(while_looked);
-    std::thread::sleep(while_looked);
-    let heard = lookout.hear(&**agreement, || began.elapsed())?;
-    let is_there = |silence| silence < while_looked;
+    let (mut lookout, began) = (Lookout::default(), std::time::Instant::now());
+    let (agreement, looked_at) = (database.0.agreement(), Cell::new(Duration::ZERO));
+    let clock = || {
+        looked_at.set(began.elapsed());
+        looked_at.get()
+    };
+    lookout.hear(&**agreement, clock)?;
+    let first_look = looked_at.get();
+    listening(joined.lease);
+    // It beats four times in a lease, if it is not kept from it.
+    let is_there = |silence| silence < looked_at.get() - first_look;
+    let heard = loop {
+        std::thread::sleep(joined.lease / LOOKS);
+        let heard = lookout.hear(&**agreement, clock)?;
+        if heard.values().all(|heard| is_there(heard.silence)) || looked_at.get() - first_look >= joined.lease {
+            break heard;
+        }
+    };
     let (known, members) = (database.known(), agreement.members());
     let nodes = api::nodes::Nodes::of(&known, members, &joined.node, None, (&heard, &is_there));
     Ok(serde_json::to_string_pretty(&nodes).expect("it can be written"))

@@ -107,7 +107,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> Result<Exit, Failur
 fn status(global: &Global, store: &Path) -> Result<String, Failure> {
     let listening = |time: Duration| {
         if !global.quiet {
-            talk!("listening for the nodes, {} s …", time.as_secs_f64());
+            talk!("listening for the nodes, {} s at most …", time.as_secs_f64());
         }
     };
     fleet_status(store, listening).map_err(failure)
