@@ -209,9 +209,17 @@ listens() {
         grep -qs "$at" /proc/net/tcp /proc/net/tcp6 || return
     done
 }
-is_ready() { [ -z "$ready" ] || eval "$ready" </dev/null >/dev/null 2>&1; }
 seconds() { cut -d. -f1 /proc/uptime; }
-most=$patience size=0 since=$(seconds)
+began=$(seconds)
+export LONGEST_LOOK
+# Half as long as was waited so far: what is slow to start is slow to answer too, and one question after another would keep it from that.
+is_ready() {
+    [ -n "$ready" ] || return 0
+    LONGEST_LOOK=$((($(seconds) - began) / 2))
+    [ "$LONGEST_LOOK" -ge 10 ] || LONGEST_LOOK=10
+    eval "$ready" </dev/null >/dev/null 2>&1
+}
+most=$patience size=0 since=$began
 until runs && listens && is_ready; do
     if ! runs; then
         said=$(tell "$home.said")

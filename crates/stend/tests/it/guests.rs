@@ -399,12 +399,18 @@ fn a_guest_is_made_measured_and_taken_away_and_its_image_stays_as_it_was() {
     says(&ended, 4, &["it ended at once", "Kernel panic - not syncing: no root"]);
     assert_eq!(left(&stand, &name), [""; 0]);
 
-    // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at.
+    // One that never boots is given up by the clock, which goes on by a minute whenever it is looked at. It gets longer to answer each time.
     let path = path_with(&stand, "qemu-system-x86_64", paused);
     let clock = "[ \"$3\" != /proc/uptime ] || { echo m >>minutes; echo $(($(wc -l <minutes) * 60)); exit; }";
     path_with(&stand, "cut", &clock.replace("minutes", stand.path().join("minutes").to_str().unwrap()));
+    let looks = stand.path().join("looks");
+    path_with(&stand, "ssh", &format!("echo \"$*\" >>{}; exit 255", looks.display()));
     let ended = crate::common::ended(stand.command(&up).env("PATH", path));
     says(&ended, 4, &["it is not ready", "it has said nothing"]);
+    let looks = fs::read_to_string(looks).unwrap();
+    let longest = |look: &str| look.split("ConnectTimeout=").nth(1)?.split(' ').next()?.parse::<u32>().ok();
+    let longest: Vec<_> = looks.lines().map(|look| longest(look).expect(&looks)).collect();
+    assert!(longest.len() > 1 && longest[0] >= 10 && longest.is_sorted_by(|one, next| one < next), "{looks}");
     assert_eq!(left(&stand, &name), [""; 0]);
 
     // A template that somebody changed is used no more.

@@ -35,6 +35,9 @@ mount_disk() {
 /// Gives the host's end of a guest's network its address. It is gone when QEMU ends, and the address with it.
 const CONNECT: &str = r#"ip address add "$2" dev "$1" && ip link set "$1" up"#;
 
+/// Looks whether ssh reaches a guest. One that is slow to boot is slow to answer too.
+const TRY: &str = r#"exec ssh -o "ConnectTimeout=$LONGEST_LOOK" "$@""#;
+
 /// A guest as it is switched on, for the first time or again.
 pub(super) struct Power<'a> {
     pub(super) name: &'a str,
@@ -60,7 +63,7 @@ impl Power<'_> {
         let Self { name, home, vm, tap, .. } = self;
         let ssh_config = format!("{home}/{SSH_CONFIG}");
         let ready = tap.as_ref().map_or("true".to_owned(), |tap| format!("grep -qF {} /proc/net/fib_trie", tap.guest));
-        let ready = ["ssh", "-F", &ssh_config, "-o", "ConnectTimeout=10", &address(name), &ready].map(str::to_owned);
+        let ready = ["sh", "-c", TRY, "sh", "-F", &ssh_config, &address(name), &ready].map(str::to_owned);
         let mut things = vec![OfServer::Daemon(Daemon {
             home: (*home).to_owned(),
             signal: "TERM".into(),

@@ -21,6 +21,8 @@ pub const BEFORE_TRIES_OF_GUEST: [u64; 5] = [2, 5, 10, 20, 40];
 const LOOK: Duration = Duration::from_millis(100);
 /// A link that says nothing for fifteen seconds is dead: ssh asks after five and after ten, and gives up when it would ask once more.
 const OPTIONS: [&str; 3] = ["ServerAliveInterval=5", "ServerAliveCountMax=2", "ConnectTimeout=20"];
+/// The link to a guest does not leave this machine and ends with its QEMU. An emulated one on a busy machine may say nothing for long.
+const OPTIONS_OF_GUEST: [&str; 3] = ["ServerAliveInterval=30", "ServerAliveCountMax=3", "ConnectTimeout=120"];
 
 impl Ssh {
     /// Where the client that is the connection listens.
@@ -82,7 +84,8 @@ impl Ssh {
         let mut builder = self.client();
         let socket = self.socket();
         builder.arg("-S").arg(&socket).args(["-o", "ControlMaster=yes", "-o", "ControlPersist=60", "-T", "-x"]);
-        builder.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        let options = if self.configuration.is_some() { OPTIONS_OF_GUEST } else { OPTIONS };
+        builder.args(options.iter().flat_map(|option| ["-o", option]));
         if !asks {
             builder.args(["-o", "BatchMode=yes"]);
         }
