@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{Debug, Formatter};
 use std::io::{BufRead as _, BufReader, Read};
+use std::net::IpAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -90,6 +91,12 @@ pub struct Access {
     pub user: Option<(String, String)>,
 }
 
+/// Whether what is sent to a host does not leave this machine.
+pub fn is_loopback(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
 /// Where a cluster is: `etcd://HOST:PORT,HOST:PORT/ROOT`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
@@ -134,8 +141,7 @@ impl Etcd {
         let Address { members, root } = address;
         let Access { authority, certificate, user } = access;
         let unread = |what: &str| Trouble::Refused(format!("{what}: it is no PEM"));
-        let is_here =
-            |member: &String| ["127.0.0.1:", "[::1]:", "localhost:"].iter().any(|here| member.starts_with(here));
+        let is_here = |member: &String| member.rsplit_once(':').is_some_and(|(host, _)| is_loopback(host));
         if authority.is_none() && (user.is_some() || certificate.is_some()) && !members.iter().all(is_here) {
             let said =
                 "a user or a certificate of etcd takes its authority too: without TLS anybody on the way reads it";

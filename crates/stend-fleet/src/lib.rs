@@ -19,6 +19,6 @@ pub use alone::{Alone, FORMAT, TABLES, WAIT_TO_WRITE};
 pub use claims::{
     Beat, BeatError, Claim, Claims, Heard, LOOKS, Lookout, Lost, MOST_OWNERS, Silent, is_anothers, is_taken,
 };
-pub use etcd::{Access, Address, Etcd};
+pub use etcd::{Access, Address, Etcd, is_loopback};
 pub use mirror::{Changed, Draft, FOLLOWED, Known, Mirror, Reading, Table};
 pub use rotation::Rotation;

@@ -18,6 +18,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use stend_fleet::is_loopback;
 use stend_model::identity::digest_of;
 use tokio::sync::mpsc::channel;
 use tokio_stream::wrappers::ReceiverStream;
@@ -69,8 +70,7 @@ pub(crate) type Answer = http::Response<ureq::Body>;
 /// Whether an address is one of this machine. Elsewhere it takes TLS.
 pub(crate) fn is_here(url: &str) -> Result<bool, ServerError> {
     let uri: http::Uri = url.parse().map_err(|_| ServerError::Refused(format!("{url}: it is no address")))?;
-    let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
-    let is_here = host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+    let is_here = uri.host().is_some_and(is_loopback);
     if !is_here && uri.scheme_str() != Some("https") {
         return Err(ServerError::Refused(format!("{url}: a secret is sent there, so it takes https")));
     }
