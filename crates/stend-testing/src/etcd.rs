@@ -2,14 +2,14 @@
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::{have, wait_for};
+use crate::{have, own_address, wait_for};
 
 /// Where a member is.
 #[derive(Debug, Clone)]
@@ -25,10 +25,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// On loopback, at ports that nobody has now, with the data below a directory.
+    /// On loopback, with the data below a directory.
     pub fn here(directory: &Path) -> Self {
-        let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        Self { clients: free(), peers: free(), data: directory.join("data"), before: Vec::new() }
+        Self { clients: own_address(), peers: own_address(), data: directory.join("data"), before: Vec::new() }
     }
 }
 
@@ -144,7 +143,9 @@ impl Member {
     /// Waits until it answers.
     pub fn wait_for_answer(&mut self) {
         wait_for("etcd answers", || {
-            assert!(self.ended().is_none(), "etcd has ended");
+            if let Some(status) = self.ended() {
+                panic!("etcd has ended, {status}: {}", self.last_words());
+            }
             self.answers()
         });
     }

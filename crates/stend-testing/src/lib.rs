@@ -5,6 +5,7 @@ pub mod etcd;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use stend_model::cause::Cause;
@@ -210,6 +211,13 @@ pub fn have(program: &str) -> bool {
         eprintln!("skipped: there is no {program} here");
     }
     found
+}
+
+/// An address for a server: `HOST:PORT`. No other process has it: on 127.0.0.1 a connection may be given the port before the server begins.
+pub fn own_address() -> String {
+    static NEXT: AtomicU16 = AtomicU16::new(7000);
+    let [_, high, middle, low] = std::process::id().to_be_bytes();
+    format!("127.{}.{middle}.{low}:{}", high | 0x80, NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// How long a test waits for what must come. PATIENCE in the environment says how many times as long, where it is known that the machine is slow.

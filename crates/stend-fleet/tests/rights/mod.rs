@@ -6,7 +6,7 @@ use rcgen::{
 use serde_json::{Value, json};
 use stend_fleet::{Access, Address, Agreement as _, Change, Committed, Condition, Etcd, Trouble};
 use stend_testing::etcd::Member;
-use stend_testing::wait_for;
+use stend_testing::{own_address, wait_for};
 
 use crate::engines::{coded, etcd};
 
@@ -23,7 +23,7 @@ impl Authority {
 
     /// A certificate for this machine, and its key. etcd's gateway is a client of etcd with the server's certificate.
     fn issue(&self) -> (Vec<u8>, Vec<u8>) {
-        let mut of_it = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let mut of_it = CertificateParams::new(vec![own_address().split(':').next().unwrap().to_owned()]).unwrap();
         of_it.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         let key = KeyPair::generate().unwrap();
         let certificate = of_it.signed_by(&key, &self.0).unwrap();
@@ -132,9 +132,13 @@ fn a_user_writes_below_its_own_keys_alone_and_is_signed_in_again() {
 #[test]
 fn no_password_goes_to_another_machine_in_the_clear() {
     let access = Access { user: Some(("agent".into(), "secret".into())), ..Access::default() };
-    for (address, is_fine) in
-        [("etcd://127.0.0.1", true), ("etcd://[::1]:2379,localhost", true), ("etcd://localhost,lab-2", false)]
-    {
+    for (address, is_fine) in [
+        ("etcd://127.0.0.1", true),
+        ("etcd://[::1]:2379,localhost", true),
+        ("etcd://127.128.0.7:7000", true),
+        ("etcd://localhost,lab-2", false),
+        ("etcd://127.0.0.1.example", false),
+    ] {
         let made = Etcd::new(Address::parse(address).unwrap(), access.clone());
         assert_eq!(made.is_ok(), is_fine, "{address}");
     }

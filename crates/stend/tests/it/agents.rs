@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
 use crate::common::{Gate, Stand, wait_until};
-use crate::nodes::{archived, join_quickly, own_address, quick_node, two_nodes};
+use crate::nodes::{archived, join_quickly, quick_node, two_nodes};
 use crate::serve::{Server, gate, short_on};
 
 /// A machine with an agent.
@@ -175,7 +175,7 @@ fn an_agent_waits_for_a_node_that_answers() {
     let Some(etcd) = Etcd::start() else { return };
     let one = Stand::new();
     join_quickly(&one.store(), &etcd, "alpha");
-    let address = own_address();
+    let address = stend_testing::own_address();
     let node = || Server::listening(&one, &["--listen", &address]);
     let alpha = node();
     let stand = Agent::invited(Stand::new(), &invitation(&one, &["--agent", "gamma"])).kill();

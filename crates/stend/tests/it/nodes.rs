@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::{AtomicU16, Ordering};
 
 use crate::common::Stand;
 use crate::common::etcd::Etcd;
@@ -33,13 +32,6 @@ pub(crate) fn two_nodes<'a>(one: &'a Stand, other: &'a Stand, etcd: &Etcd) -> (S
     let alpha = quick_node(one, etcd, "alpha").signed_in();
     let beta = quick_node(other, etcd, "beta").signed_in_with(&alpha);
     (alpha, beta)
-}
-
-/// An address for a server that begins again. No other process has it: on 127.0.0.1 a connection may be given the port meanwhile.
-pub(crate) fn own_address() -> String {
-    static LAST: AtomicU16 = AtomicU16::new(7000);
-    let [_, high, middle, low] = std::process::id().to_be_bytes();
-    format!("127.{}.{middle}.{low}:{}", high | 0x80, LAST.fetch_add(1, Ordering::SeqCst))
 }
 
 /// The names of the files of runs in a node's archive.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::common::etcd::Etcd;
 use crate::common::{Gate, Stand, probe, wait_until};
-use crate::nodes::{join, own_address, quick_node};
+use crate::nodes::{join, quick_node};
 use crate::serve::{Server, gate, short, short_on};
 
 /// A program of one's own that is `stend`, with more bytes at its end, which change nothing but its SHA-256.
@@ -45,7 +45,7 @@ impl Node {
         let gate = gate(&stand, 0);
         join(&stand.store(), etcd, name, "5s");
         let program = program(&stand.path().join("bin"), "");
-        Self { stand, gate, program, address: own_address() }
+        Self { stand, gate, program, address: stend_testing::own_address() }
     }
 
     fn serve(&self) -> Server<'_> {
